@@ -1,0 +1,1 @@
+//! Asks and changes a real broker over AMQP.

@@ -1,0 +1,1 @@
+//! What crosses crates: real brokers, replay, differentials.
