@@ -20,3 +20,5 @@
 pub mod value;
 
 pub mod rabbitmq;
+
+pub mod topic;
