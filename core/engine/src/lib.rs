@@ -21,4 +21,6 @@ pub mod value;
 
 pub mod rabbitmq;
 
+pub mod topology;
+
 pub mod topic;

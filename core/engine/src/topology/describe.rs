@@ -1,0 +1,94 @@
+//! The words for an object that every rendering shares.
+
+use crate::rabbitmq::{BindingDeclaration, ExchangeDeclaration, QueueDeclaration};
+use crate::value::{Table, Value};
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// A name as it is shown to people: control characters as `\u{..}`, everything else as it is.
+///
+/// RabbitMQ allows any UTF-8 in a name, so a name may hold what would move the cursor of a terminal.
+pub fn shown_name(name: &str) -> Cow<'_, str> {
+    if !name.contains(char::is_control) {
+        return Cow::Borrowed(name);
+    }
+    let mut out = String::with_capacity(name.len() + 8);
+    for c in name.chars() {
+        if c.is_control() {
+            out.extend(c.escape_unicode());
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// An argument's value as it is shown to people: texts bare, everything else as its JSON.
+pub fn shown_value(value: &Value) -> Cow<'_, str> {
+    match value.as_text() {
+        Some(text) => shown_name(text),
+        None => Cow::Owned(value.to_json()),
+    }
+}
+
+/// The queue type that a declaration asks for: `classic` when it names none, else its `x-queue-type` as it stands.
+pub(crate) fn type_word(queue: &QueueDeclaration) -> &str {
+    queue.arguments.get("x-queue-type").map_or("classic", |value| value.as_text().unwrap_or("classic"))
+}
+
+/// A queue in a parenthesis: `durable, quorum, x-dead-letter-exchange=acemq.dlx`.
+///
+/// Durable or transient, the type, the flags that are set, then the arguments by the bytes of their names, without
+/// `x-queue-type`.
+pub fn describe_queue(queue: &QueueDeclaration) -> String {
+    let mut out = String::from(if queue.durable { "durable, " } else { "transient, " });
+    out.push_str(&shown_name(type_word(queue)));
+    if queue.auto_delete {
+        out.push_str(", auto-delete");
+    }
+    if queue.exclusive {
+        out.push_str(", exclusive");
+    }
+    for (name, value) in queue.arguments.sorted().iter().filter(|(name, _)| *name != "x-queue-type") {
+        let _ = write!(out, ", {}={}", shown_name(name), shown_value(value));
+    }
+    out
+}
+
+/// An exchange in a parenthesis: `topic, alternate-exchange=unrouted`.
+pub fn describe_exchange(exchange: &ExchangeDeclaration) -> String {
+    let mut out = shown_name(&exchange.kind).into_owned();
+    if !exchange.durable {
+        out.push_str(", transient");
+    }
+    if exchange.auto_delete {
+        out.push_str(", auto-delete");
+    }
+    if exchange.internal {
+        out.push_str(", internal");
+    }
+    for (name, value) in exchange.arguments.sorted().iter() {
+        let _ = write!(out, ", {}={}", shown_name(name), shown_value(value));
+    }
+    out
+}
+
+/// The arguments of a binding as they follow it: ` with k=v, l=w`, or nothing.
+pub fn describe_binding_arguments(arguments: &Table) -> String {
+    let mut out = String::new();
+    for (index, (name, value)) in arguments.sorted().iter().enumerate() {
+        out.push_str(if index == 0 { " with " } else { ", " });
+        let _ = write!(out, "{}={}", shown_name(name), shown_value(value));
+    }
+    out
+}
+
+/// A binding inside a sentence: `orders -> orders.new (order.*)`.
+pub fn describe_binding(binding: &BindingDeclaration) -> String {
+    format!(
+        "{} -> {} ({})",
+        shown_name(&binding.source),
+        shown_name(&binding.destination),
+        shown_name(&binding.routing_key)
+    )
+}

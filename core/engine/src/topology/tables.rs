@@ -1,0 +1,202 @@
+//! The canonical tables: every object of a topology as it goes over the wire, in the order in which it is declared.
+
+use super::describe::type_word;
+use crate::rabbitmq::{BindingDeclaration, DestinationType, ExchangeDeclaration, PolicyDeclaration, QueueDeclaration};
+use crate::value::{Table, fingerprint};
+use serde::Serialize;
+
+/// An exchange that is declared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeclaredExchange {
+    /// What goes over the wire.
+    pub declaration: ExchangeDeclaration,
+    /// Whether only dead-lettering or retries brought it here (`acemq.dlx`, `acemq.retry`).
+    pub derived: bool,
+}
+
+/// An exchange that somebody else declares: it is asked for, and never declared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExternalExchange {
+    /// Name.
+    pub name: String,
+    /// Its type, where the topology says it.
+    pub kind: Option<String>,
+}
+
+/// A queue that is declared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeclaredQueue {
+    /// What goes over the wire.
+    pub declaration: QueueDeclaration,
+    /// The queue that brought it here, when it is a dead-letter queue, a parked queue or a retry rung.
+    pub derived_from: Option<String>,
+}
+
+/// A binding that is made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeclaredBinding {
+    /// What goes over the wire.
+    pub declaration: BindingDeclaration,
+    /// Whether only dead-lettering or retries brought it here.
+    pub derived: bool,
+}
+
+/// Everything that a topology declares, in the order in which it is declared: exchanges, policies, queues, bindings.
+///
+/// Inside a kind the order is the document's. Derived queues stand directly behind the queue that asked for them,
+/// `acemq.dlx` and `acemq.retry` behind the declared exchanges, derived bindings before all others.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tables {
+    /// Exchanges to declare.
+    pub exchanges: Vec<DeclaredExchange>,
+    /// Exchanges that must be there already.
+    pub external: Vec<ExternalExchange>,
+    /// Policies to set, through the management API.
+    pub policies: Vec<PolicyDeclaration>,
+    /// Queues to declare.
+    pub queues: Vec<DeclaredQueue>,
+    /// Bindings to make.
+    pub bindings: Vec<DeclaredBinding>,
+}
+
+impl Tables {
+    /// The fingerprint of everything that goes over AMQP: the SHA-256 of the sorted canonical lines of exchanges, queues and
+    /// bindings, each ended by a line feed, in lower-case hexadecimal. Two topologies that ask for the same objects have
+    /// the same one, whatever their order.
+    pub fn fingerprint(&self) -> String {
+        let mut lines: Vec<String> = Vec::with_capacity(self.exchanges.len() + self.queues.len() + self.bindings.len());
+        lines.extend(self.exchanges.iter().map(|exchange| exchange.declaration.canonical()));
+        lines.extend(self.queues.iter().map(|queue| queue.declaration.canonical()));
+        lines.extend(self.bindings.iter().map(|binding| binding.declaration.canonical()));
+        lines.sort_unstable();
+        let mut text = lines.join("\n");
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        fingerprint(text.as_bytes())
+    }
+
+    /// The document `acemq.tables/1`.
+    pub fn to_document(&self) -> TablesDocument<'_> {
+        TablesDocument {
+            format: "acemq.tables/1",
+            queues: self.queues.iter().map(|queue| QueueTable::of(&queue.declaration)).collect(),
+            exchanges: self.exchanges.iter().map(|exchange| ExchangeTable::of(&exchange.declaration)).collect(),
+            bindings: self.bindings.iter().map(|binding| BindingTable::of(&binding.declaration)).collect(),
+            policies: self.policies.iter().map(PolicyTable::of).collect(),
+            fingerprint: self.fingerprint(),
+        }
+    }
+}
+
+/// `acemq.tables/1`: the canonical argument tables of a topology, each with its fingerprint.
+#[derive(Debug, Serialize)]
+pub struct TablesDocument<'a> {
+    format: &'static str,
+    queues: Vec<QueueTable<'a>>,
+    exchanges: Vec<ExchangeTable<'a>>,
+    bindings: Vec<BindingTable<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    policies: Vec<PolicyTable<'a>>,
+    fingerprint: String,
+}
+
+#[derive(Debug, Serialize)]
+struct QueueTable<'a> {
+    name: &'a str,
+    durable: bool,
+    exclusive: bool,
+    auto_delete: bool,
+    r#type: &'a str,
+    arguments: &'a Table,
+    fingerprint: String,
+}
+
+impl<'a> QueueTable<'a> {
+    fn of(queue: &'a QueueDeclaration) -> Self {
+        Self {
+            name: &queue.name,
+            durable: queue.durable,
+            exclusive: queue.exclusive,
+            auto_delete: queue.auto_delete,
+            r#type: type_word(queue),
+            arguments: &queue.arguments,
+            fingerprint: fingerprint(queue.canonical().as_bytes()),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct ExchangeTable<'a> {
+    name: &'a str,
+    r#type: &'a str,
+    durable: bool,
+    auto_delete: bool,
+    internal: bool,
+    arguments: &'a Table,
+    fingerprint: String,
+}
+
+impl<'a> ExchangeTable<'a> {
+    fn of(exchange: &'a ExchangeDeclaration) -> Self {
+        Self {
+            name: &exchange.name,
+            r#type: &exchange.kind,
+            durable: exchange.durable,
+            auto_delete: exchange.auto_delete,
+            internal: exchange.internal,
+            arguments: &exchange.arguments,
+            fingerprint: fingerprint(exchange.canonical().as_bytes()),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct BindingTable<'a> {
+    exchange: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queue: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to_exchange: Option<&'a str>,
+    routing_key: &'a str,
+    arguments: &'a Table,
+    fingerprint: String,
+}
+
+impl<'a> BindingTable<'a> {
+    fn of(binding: &'a BindingDeclaration) -> Self {
+        let (queue, to_exchange) = match binding.destination_type {
+            DestinationType::Queue => (Some(binding.destination.as_str()), None),
+            DestinationType::Exchange => (None, Some(binding.destination.as_str())),
+        };
+        Self {
+            exchange: &binding.source,
+            queue,
+            to_exchange,
+            routing_key: &binding.routing_key,
+            arguments: &binding.arguments,
+            fingerprint: fingerprint(binding.canonical().as_bytes()),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct PolicyTable<'a> {
+    name: &'a str,
+    pattern: &'a str,
+    apply_to: &'a str,
+    priority: i64,
+    definition: &'a Table,
+}
+
+impl<'a> PolicyTable<'a> {
+    fn of(policy: &'a PolicyDeclaration) -> Self {
+        Self {
+            name: &policy.name,
+            pattern: &policy.pattern,
+            apply_to: &policy.apply_to,
+            priority: policy.priority,
+            definition: &policy.definition,
+        }
+    }
+}
