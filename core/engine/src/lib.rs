@@ -23,4 +23,6 @@ pub mod rabbitmq;
 
 pub mod topology;
 
+pub mod state;
+
 pub mod topic;

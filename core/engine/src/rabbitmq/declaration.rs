@@ -231,6 +231,35 @@ pub struct PolicyDeclaration {
     pub definition: Table,
 }
 
+impl PolicyDeclaration {
+    /// One line of canonical JSON.
+    pub fn canonical(&self) -> String {
+        self.canonical_as("policy")
+    }
+
+    /// One line of canonical JSON, for an operator policy.
+    pub fn canonical_operator(&self) -> String {
+        self.canonical_as("operator_policy")
+    }
+
+    fn canonical_as(&self, kind: &str) -> String {
+        let mut out = String::from("{\"apply_to\":");
+        write_string(&mut out, &self.apply_to);
+        out.push_str(",\"definition\":");
+        write_table(&mut out, &self.definition);
+        out.push_str(",\"kind\":\"");
+        out.push_str(kind);
+        out.push_str("\",\"name\":");
+        write_string(&mut out, &self.name);
+        out.push_str(",\"pattern\":");
+        write_string(&mut out, &self.pattern);
+        out.push_str(",\"priority\":");
+        out.push_str(&self.priority.to_string());
+        out.push('}');
+        out
+    }
+}
+
 /// Anything that can be declared over AMQP.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Declaration {
