@@ -21,6 +21,10 @@ pub mod value;
 
 pub mod rabbitmq;
 
+pub mod name;
+
+pub mod retry;
+
 pub mod topology;
 
 pub mod state;

@@ -1,0 +1,407 @@
+//! The names that a queue implies, and what RabbitMQ accepts as a name.
+//!
+//! Every AceMQ library publishes to and consumes from the same few derived objects: the queue's dead-letter queue, its
+//! parked queue, one *rung* (a queue with a TTL) for each retry delay, and two direct exchanges that all queues of a vhost
+//! share. A rung's name holds its delay exactly, so two delays never share a queue.
+//!
+//! A name is checked when it is derived: a queue of 252 bytes is fine, but its `.dlq` is not.
+//!
+//! ```
+//! use acemq_core::name;
+//!
+//! assert_eq!(name::dead_letter_queue("orders").unwrap(), "orders.dlq");
+//! assert_eq!(name::retry_queue("orders", 90_000).unwrap(), "orders.retry.90s");
+//! assert_eq!(name::dead_letter_queue("amq.orders").unwrap_err().code(), "name_reserved");
+//! ```
+
+use serde_json::Value as Json;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The direct exchange through which dead letters of every queue reach their `.dlq` or `.parked`.
+pub const DEAD_LETTER_EXCHANGE: &str = "acemq.dlx";
+
+/// The direct exchange through which expired messages of every rung return to their queue.
+pub const RETRY_EXCHANGE: &str = "acemq.retry";
+
+/// The type of both shared exchanges.
+pub const SHARED_EXCHANGE_TYPE: &str = "direct";
+
+/// The longest name in bytes of UTF-8: AMQP's short string.
+pub const MAX_NAME_BYTES: usize = 255;
+
+/// How a name that only the broker may give starts (case-sensitive; `amq` alone is free).
+pub const RESERVED_PREFIX: &str = "amq.";
+
+const DEAD_LETTER_SUFFIX: &str = ".dlq";
+const PARKED_SUFFIX: &str = ".parked";
+const RETRY_INFIX: &str = ".retry.";
+
+/// What is being named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NameKind {
+    /// A queue, or a stream.
+    Queue,
+    /// An exchange.
+    Exchange,
+}
+
+impl NameKind {
+    /// `queue` or `exchange`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Queue => "queue",
+            Self::Exchange => "exchange",
+        }
+    }
+}
+
+/// What is wrong with a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameFault {
+    /// No name: AMQP would take it for a request to invent one, or for the default exchange.
+    Empty,
+    /// More than [`MAX_NAME_BYTES`].
+    TooLong {
+        /// Length in bytes of UTF-8.
+        bytes: usize,
+    },
+    /// Starts with [`RESERVED_PREFIX`]: an active declaration answers 403.
+    Reserved,
+    /// Holds a carriage return or a line feed: the broker strips both and declares another name.
+    LineBreak,
+    /// A rung of no delay, which would be no wait at all.
+    NoDelay,
+}
+
+impl NameFault {
+    /// The stable code.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Empty => "name_empty",
+            Self::TooLong { .. } => "name_too_long",
+            Self::Reserved => "name_reserved",
+            Self::LineBreak => "name_line_break",
+            Self::NoDelay => "delay_zero",
+        }
+    }
+}
+
+/// A name that RabbitMQ would not take as it stands. Its `Display` is one sentence with the way out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NameError {
+    kind: NameKind,
+    name: String,
+    fault: NameFault,
+    derived: Option<Derived>,
+}
+
+/// Where a derived name comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Derived {
+    source: String,
+    suffix: String,
+}
+
+impl NameError {
+    /// The stable code of the fault.
+    pub const fn code(&self) -> &'static str {
+        self.fault.code()
+    }
+
+    /// What is wrong.
+    pub const fn fault(&self) -> NameFault {
+        self.fault
+    }
+
+    /// What was to be named.
+    pub const fn kind(&self) -> NameKind {
+        self.kind
+    }
+
+    /// The whole name, derived or not.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The queue that the name is derived from and the suffix that was added; `None` for a name given by hand.
+    pub fn derived_from(&self) -> Option<(&str, &str)> {
+        self.derived.as_ref().map(|derived| (derived.source.as_str(), derived.suffix.as_str()))
+    }
+
+    /// The facts of the message by name.
+    pub fn fields(&self) -> BTreeMap<String, Json> {
+        let mut fields = BTreeMap::from([
+            ("kind".to_owned(), Json::from(self.kind.word())),
+            ("name".to_owned(), Json::from(self.name.as_str())),
+        ]);
+        if let NameFault::TooLong { bytes } = self.fault {
+            fields.insert("bytes".to_owned(), bytes.into());
+            fields.insert("limit".to_owned(), MAX_NAME_BYTES.into());
+        }
+        if let Some(derived) = &self.derived {
+            fields.insert("source".to_owned(), derived.source.as_str().into());
+            fields.insert("suffix".to_owned(), derived.suffix.as_str().into());
+        }
+        fields
+    }
+}
+
+impl fmt::Display for NameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.fault, &self.derived) {
+            (NameFault::NoDelay, None) => {
+                return f.write_str("a delay of 0 ms has no name: a rung waits at least \"1ms\"");
+            }
+            (_, None) => write!(f, "{} name {}", self.kind.word(), quoted(&self.name))?,
+            (_, Some(from)) => {
+                write!(f, "{} {} with the suffix {}", self.kind.word(), quoted(&from.source), quoted(&from.suffix))?
+            }
+        }
+        match self.fault {
+            NameFault::Empty => write!(f, " is empty: give the {} a name", self.kind.word()),
+            NameFault::TooLong { bytes } => {
+                let (verb, over) = (if self.derived.is_some() { "makes" } else { "has" }, bytes - MAX_NAME_BYTES);
+                let what = if self.derived.is_some() { "the queue's name" } else { "it" };
+                write!(
+                    f,
+                    " {verb} {bytes} bytes, RabbitMQ takes at most {MAX_NAME_BYTES} bytes of UTF-8: shorten {what} by {over}"
+                )
+            }
+            NameFault::Reserved => {
+                write!(f, " starts with \"{RESERVED_PREFIX}\", which RabbitMQ reserves for itself: choose another name")
+            }
+            NameFault::LineBreak => {
+                f.write_str(" holds a line break, which RabbitMQ strips, so it would declare another name: take it out")
+            }
+            NameFault::NoDelay => f.write_str(" asks for a rung of 0 ms: a rung waits at least \"1ms\""),
+        }
+    }
+}
+
+impl std::error::Error for NameError {}
+
+/// Checks the name of a queue or exchange that is to be declared.
+///
+/// # Errors
+/// The first fault, in the order of [`NameFault`]; [`check_all`] gives all of them.
+pub fn check(kind: NameKind, name: &str) -> Result<(), NameError> {
+    check_all(kind, name).into_iter().next().map_or(Ok(()), Err)
+}
+
+/// Every fault of a name, none when RabbitMQ takes it as it stands.
+pub fn check_all(kind: NameKind, name: &str) -> Vec<NameError> {
+    faults(name).map(|fault| NameError { kind, name: name.to_owned(), fault, derived: None }).collect()
+}
+
+fn faults(name: &str) -> impl Iterator<Item = NameFault> {
+    let too_long = name.len() > MAX_NAME_BYTES;
+    [
+        name.is_empty().then_some(NameFault::Empty),
+        too_long.then_some(NameFault::TooLong { bytes: name.len() }),
+        name.starts_with(RESERVED_PREFIX).then_some(NameFault::Reserved),
+        name.contains(['\r', '\n']).then_some(NameFault::LineBreak),
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// `{queue}.dlq`: where rejected messages of `queue` go.
+///
+/// # Errors
+/// When RabbitMQ would not take the derived name; the error names `queue` and the suffix.
+pub fn dead_letter_queue(queue: &str) -> Result<String, NameError> {
+    derive(queue, DEAD_LETTER_SUFFIX)
+}
+
+/// `{queue}.parked`: where messages of `queue` are set aside for a person to look at.
+///
+/// # Errors
+/// When RabbitMQ would not take the derived name; the error names `queue` and the suffix.
+pub fn parked_queue(queue: &str) -> Result<String, NameError> {
+    derive(queue, PARKED_SUFFIX)
+}
+
+/// `{queue}.retry.{delay}`: where messages of `queue` wait for `delay_ms` milliseconds.
+///
+/// # Errors
+/// When the delay is 0, or RabbitMQ would not take the derived name; the error names `queue` and the suffix.
+pub fn retry_queue(queue: &str, delay_ms: u64) -> Result<String, NameError> {
+    let suffix = format!("{RETRY_INFIX}{}", Delay(delay_ms));
+    if delay_ms == 0 {
+        return Err(derived_error(queue, &suffix, NameFault::NoDelay));
+    }
+    derive(queue, &suffix)
+}
+
+/// How every rung of `queue` starts: `{queue}.retry.`
+pub fn retry_prefix(queue: &str) -> String {
+    format!("{queue}{RETRY_INFIX}")
+}
+
+/// The exact text of a delay in a rung's name: `2h`, `5m`, `90s`, `30500ms`.
+///
+/// The largest of hours, minutes, seconds and milliseconds that gives a whole number; no day, never two units.
+///
+/// # Errors
+/// When the delay is 0.
+pub fn delay(ms: u64) -> Result<String, NameError> {
+    if ms == 0 {
+        let (kind, name) = (NameKind::Queue, String::new());
+        return Err(NameError { kind, name, fault: NameFault::NoDelay, derived: None });
+    }
+    Ok(Delay(ms).to_string())
+}
+
+/// Prints milliseconds as in a rung's name; 0 prints as `0`, the one duration without a unit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Delay(pub(crate) u64);
+
+impl fmt::Display for Delay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [(u64, &str); 3] = [(3_600_000, "h"), (60_000, "m"), (1_000, "s")];
+        if self.0 == 0 {
+            return f.write_str("0");
+        }
+        match UNITS.into_iter().find(|(unit, _)| self.0.is_multiple_of(*unit)) {
+            Some((unit, letter)) => write!(f, "{}{letter}", self.0 / unit),
+            None => write!(f, "{}ms", self.0),
+        }
+    }
+}
+
+fn derive(source: &str, suffix: &str) -> Result<String, NameError> {
+    let name = format!("{source}{suffix}");
+    // An empty source gives a name that RabbitMQ would take: ".dlq".
+    let fault = if source.is_empty() { Some(NameFault::Empty) } else { faults(&name).next() };
+    match fault {
+        None => Ok(name),
+        Some(fault) => Err(derived_error(source, suffix, fault)),
+    }
+}
+
+fn derived_error(source: &str, suffix: &str, fault: NameFault) -> NameError {
+    NameError {
+        kind: NameKind::Queue,
+        name: format!("{source}{suffix}"),
+        fault,
+        derived: Some(Derived { source: source.to_owned(), suffix: suffix.to_owned() }),
+    }
+}
+
+/// A name as it is shown to people: control characters as `\u{..}`, everything else as it is.
+pub fn shown(name: &str) -> Cow<'_, str> {
+    if !name.contains(char::is_control) {
+        return Cow::Borrowed(name);
+    }
+    let mut out = String::with_capacity(name.len() + 8);
+    for character in name.chars() {
+        if character.is_control() {
+            out.extend(character.escape_unicode());
+        } else {
+            out.push(character);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// [`shown`] in double quotes for use in a sentence; what is longer than any name can be is cut.
+pub(crate) fn quoted(name: &str) -> String {
+    const KEPT: usize = 60;
+    if name.len() <= MAX_NAME_BYTES {
+        return format!("\"{}\"", shown(name));
+    }
+    let start: String = name.chars().take(KEPT).collect();
+    format!("\"{}…\"", shown(&start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_delay_is_rendered_in_the_largest_unit_that_is_exact() {
+        // RULES 1 and the table of the five libraries, the exact column.
+        for (ms, text) in [
+            (1, "1ms"),
+            (500, "500ms"),
+            (999, "999ms"),
+            (1_000, "1s"),
+            (1_500, "1500ms"),
+            (30_000, "30s"),
+            (30_500, "30500ms"),
+            (40_000, "40s"),
+            (59_999, "59999ms"),
+            (60_000, "1m"),
+            (60_001, "60001ms"),
+            (61_000, "61s"),
+            (80_000, "80s"),
+            (90_000, "90s"),
+            (160_000, "160s"),
+            (300_000, "5m"),
+            (3_599_000, "3599s"),
+            (3_600_000, "1h"),
+            (5_400_000, "90m"),
+            (7_200_000, "2h"),
+            (86_400_000, "24h"),
+            (129_600_000, "36h"),
+            (315_360_000_000, "87600h"),
+            (u64::MAX, "18446744073709551615ms"),
+        ] {
+            assert_eq!(delay(ms).as_deref(), Ok(text));
+        }
+        assert_eq!(delay(0).unwrap_err().code(), "delay_zero");
+    }
+
+    #[test]
+    fn a_queue_implies_three_kinds_of_names() {
+        assert_eq!(dead_letter_queue("orders").as_deref(), Ok("orders.dlq"));
+        assert_eq!(parked_queue("orders").as_deref(), Ok("orders.parked"));
+        assert_eq!(retry_queue("orders", 40_000).as_deref(), Ok("orders.retry.40s"));
+        assert!(retry_queue("orders", 1).unwrap().starts_with(&retry_prefix("orders")));
+    }
+
+    #[test]
+    fn the_limit_counts_bytes_of_the_derived_name() {
+        assert_eq!(dead_letter_queue(&"q".repeat(251)).unwrap().len(), 255);
+        let error = dead_letter_queue(&"q".repeat(252)).unwrap_err();
+        assert_eq!((error.code(), error.fault()), ("name_too_long", NameFault::TooLong { bytes: 256 }));
+        assert_eq!(error.derived_from(), Some(("q".repeat(252).as_str(), ".dlq")));
+        // 126 characters of two bytes.
+        assert!(check(NameKind::Exchange, &"é".repeat(127)).is_ok());
+        let error = check(NameKind::Exchange, &"é".repeat(128)).unwrap_err();
+        assert_eq!(error.fault(), NameFault::TooLong { bytes: 256 });
+        assert_eq!(retry_queue(&"q".repeat(246), 30_500).unwrap_err().fault(), NameFault::TooLong { bytes: 260 });
+    }
+
+    #[test]
+    fn only_the_lower_case_prefix_with_its_dot_is_reserved() {
+        for free in ["amq", "AMQ.x", "amqp.x", "x.amq."] {
+            assert_eq!(check(NameKind::Queue, free), Ok(()));
+        }
+        for reserved in ["amq.", "amq.x"] {
+            assert_eq!(check(NameKind::Queue, reserved).unwrap_err().code(), "name_reserved");
+            assert_eq!(parked_queue(reserved).unwrap_err().code(), "name_reserved");
+        }
+        // The queue's own name is free, what is derived from it is not.
+        assert_eq!(dead_letter_queue("amq").unwrap_err().code(), "name_reserved");
+    }
+
+    #[test]
+    fn every_fault_of_a_name_is_found() {
+        let name = format!("amq.\n{}", "x".repeat(300));
+        let codes: Vec<_> = check_all(NameKind::Queue, &name).iter().map(NameError::code).collect();
+        assert_eq!(codes, ["name_too_long", "name_reserved", "name_line_break"]);
+        assert_eq!(check(NameKind::Queue, "").unwrap_err().code(), "name_empty");
+        assert_eq!(dead_letter_queue("").unwrap_err().code(), "name_empty");
+        assert_eq!(retry_queue("a\rb", 1).unwrap_err().code(), "name_line_break");
+        assert_eq!(retry_queue("a", 0).unwrap_err().code(), "delay_zero");
+    }
+
+    #[test]
+    fn control_characters_are_shown_as_escapes() {
+        assert_eq!(shown("plain é \"name\""), "plain é \"name\"");
+        assert_eq!(shown("a\u{1b}[31m\nb\u{7f}"), "a\\u{1b}[31m\\u{a}b\\u{7f}");
+    }
+}
