@@ -19,8 +19,13 @@
 //! assert!(!all_orders.matches("ordersnew"));
 //! ```
 
+mod intern;
+mod keys;
+mod matcher;
 mod pattern;
 mod words;
 
+pub use keys::{Keys, KeysError, Matches};
+pub use matcher::{Scratch, TopicMatcher};
 pub use pattern::{TopicPattern, matches};
 pub use words::Words;
