@@ -1,0 +1,272 @@
+//! Reading a broker's refusal: which object, which argument, what was received and what is there.
+//!
+//! A refused declaration is the only inspection that AMQP offers: RabbitMQ's `406 PRECONDITION_FAILED` names the argument
+//! and both values. The text is made for people. It is cut at 255, prints no types when both values are there, and escapes
+//! nothing, so a queue named `it's 'x'` stands in it as `'it's 'x''`. Clients and logs then wrap it in their own quoting.
+//!
+//! [`Refusal::read`] takes such a text in any of these dresses and gives back what it proves, and nothing that it does not
+//! prove: a name or value that the cut left incomplete is not given.
+//!
+//! Reading goes from outside to inside: `envelope` unwraps what a client or a log put around the text, `wordings` is the
+//! table of everything that brokers are known to say, `pattern` matches one against the other, `sides` reads the two values
+//! and `sentence` says it in plain words.
+
+mod adopt;
+mod document;
+mod pattern;
+mod sides;
+mod wordings;
+
+pub use adopt::typed_value;
+pub use document::RefusalDocument;
+
+use std::fmt;
+
+/// What the caller knows about the request that was refused. Names and vhosts that hold quotes can only be told from the
+/// text around them by this.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Known<'a> {
+    /// Name of the queue or exchange that was asked for.
+    pub name: Option<&'a str>,
+    /// The vhost that the connection is in.
+    pub vhost: Option<&'a str>,
+}
+
+/// What kind of refusal it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RefusalClass {
+    /// The object is there with another property or argument.
+    Inequivalent,
+    /// What was asked is refused whatever is there and whoever asks.
+    Invalid,
+    /// The object is not there.
+    NotFound,
+    /// The object may well be there, but its node, leader or metadata store does not answer.
+    Unavailable,
+    /// An exclusive queue of another connection, or one whose exclusive property differs.
+    Locked,
+    /// This user may not.
+    AccessRefused,
+    /// In use: a deletion with `if-unused`, or a consumer that has the queue for itself.
+    InUse,
+    /// Not empty: a deletion with `if-empty`.
+    NotEmpty,
+    /// The broker does not offer this for that kind of queue.
+    NotImplemented,
+    /// Anything else.
+    Other,
+}
+
+impl RefusalClass {
+    /// The name in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Inequivalent => "inequivalent",
+            Self::Invalid => "invalid",
+            Self::NotFound => "not_found",
+            Self::Unavailable => "unavailable",
+            Self::Locked => "locked",
+            Self::AccessRefused => "access_refused",
+            Self::InUse => "in_use",
+            Self::NotEmpty => "not_empty",
+            Self::NotImplemented => "not_implemented",
+            Self::Other => "other",
+        }
+    }
+}
+
+impl fmt::Display for RefusalClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What kind of object the refusal is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RefusedKind {
+    /// A queue.
+    Queue,
+    /// An exchange.
+    Exchange,
+    /// A binding.
+    Binding,
+    /// A vhost.
+    Vhost,
+    /// The connection itself.
+    Connection,
+}
+
+impl RefusedKind {
+    /// The name in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Queue => "queue",
+            Self::Exchange => "exchange",
+            Self::Binding => "binding",
+            Self::Vhost => "vhost",
+            Self::Connection => "connection",
+        }
+    }
+}
+
+impl fmt::Display for RefusedKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One of the two sides that a broker compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Side {
+    /// What the declaration asked for.
+    Received,
+    /// What is there.
+    Current,
+}
+
+impl Side {
+    /// The name in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Received => "received",
+            Self::Current => "current",
+        }
+    }
+}
+
+/// A value as the broker prints it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Printed {
+    /// The text between the quotes: integers in decimal, doubles as `6.0e4`, tables and arrays as Erlang terms, which may
+    /// go over several lines. From 4.3.6 `x-max-age` is printed in milliseconds.
+    pub value: String,
+    /// The wire type by the broker's own name (`signedint`, `longstr`, …); it is printed only where the other side has no
+    /// value.
+    pub kind: Option<String>,
+}
+
+/// A refusal, read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// What kind of refusal it is.
+    pub class: RefusalClass,
+    /// The kind of object, where the text or its wording tells.
+    pub kind: Option<RefusedKind>,
+    /// The object's name; `None` when the text names none or was cut before its end. A cut name that agrees with the
+    /// [`Known`] one is that one.
+    pub name: Option<String>,
+    /// The object's vhost, as with `name`.
+    pub vhost: Option<String>,
+    /// The argument, or the property `durable`, `auto_delete`, `type` or `internal`; an invalid property is named as
+    /// printed (`non-durable`).
+    pub argument: Option<String>,
+    /// What the declaration asked for, where it is printed whole.
+    pub received: Option<Printed>,
+    /// What is there, where it is printed whole.
+    pub current: Option<Printed>,
+    /// The side that the broker printed as `none`.
+    pub absent: Option<Side>,
+    /// The broker cut the text (at 255 bytes, or characters from 4.0.5 on): there may be more than this says.
+    pub truncated: bool,
+    /// One sentence in plain words.
+    pub says: String,
+    /// The AMQP reply code: the caller's, else the one that the text shows.
+    pub code: Option<u16>,
+    /// The explanation without its `NAME - ` and without what a client put around it.
+    pub text: String,
+    absence: bool,
+}
+
+impl Refusal {
+    /// Reads a refusal: the reply text of AMQP, or any text that holds one as clients, logs and the management API show it.
+    ///
+    /// Never fails: what is not recognised has the class [`RefusalClass::Other`].
+    ///
+    /// ```
+    /// use acemq_core::rabbitmq::{Known, Refusal, RefusalClass};
+    ///
+    /// let text = "PRECONDITION_FAILED - inequivalent arg 'x-message-ttl' for queue 'orders.new' in vhost '/': \
+    ///             received '30000' but current is '60000'";
+    /// let refusal = Refusal::read(Some(406), text, Known { name: Some("orders.new"), vhost: Some("/") });
+    /// assert_eq!(refusal.class, RefusalClass::Inequivalent);
+    /// assert_eq!(refusal.argument.as_deref(), Some("x-message-ttl"));
+    /// assert_eq!(refusal.current.unwrap().value, "60000");
+    /// ```
+    pub fn read(code: Option<u16>, text: &str, known: Known<'_>) -> Self {
+        let text = text.split_once(" - ").map_or(text, |(_, explanation)| explanation);
+        let found = pattern::Reading::new(text, known).find(wordings::WORDINGS);
+        let Some(mut found) = found else {
+            return Self {
+                class: RefusalClass::Other,
+                kind: None,
+                name: None,
+                vhost: None,
+                argument: None,
+                received: None,
+                current: None,
+                absent: None,
+                truncated: false,
+                says: String::new(),
+                code,
+                text: text.to_owned(),
+                absence: false,
+            };
+        };
+        let kind = found.wording.kind.or_else(|| match found.get("kind") {
+            Some("queue") => Some(RefusedKind::Queue),
+            Some("exchange") => Some(RefusedKind::Exchange),
+            _ => None,
+        });
+        let sides = found.sides.take().unwrap_or_default();
+        Self {
+            class: found.wording.class,
+            kind,
+            name: found.get("name").map(str::to_owned),
+            vhost: found.get("vhost").map(str::to_owned),
+            argument: found.get("argument").map(str::to_owned),
+            received: sides.received,
+            current: sides.current,
+            absent: sides.absent,
+            truncated: found.cut,
+            says: String::new(),
+            code,
+            text: text.to_owned(),
+            absence: found.wording.absence,
+        }
+    }
+
+    /// Whether this proves that the queue or exchange [`name`](Self::name) does not exist.
+    ///
+    /// Only `no queue 'N' in vhost 'V'` and `no exchange …` do. Every other 404 may come from a queue that is there but
+    /// whose node or leader is not: planning a creation from it would be wrong.
+    pub fn proves_absence(&self) -> bool {
+        self.absence && self.name.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_value_with_the_edge_of_one_quote_is_no_value() {
+        // A single quote cannot both open and close a value.
+        let text =
+            "PRECONDITION_FAILED - inequivalent arg 'x' for queue 'q' in vhost '/': received ' but current is 'b'";
+        assert_eq!(Refusal::read(Some(406), text, Known::default()).class, RefusalClass::Other);
+    }
+
+    #[test]
+    fn a_whole_inequivalence_gives_all_its_parts() {
+        let text = "PRECONDITION_FAILED - inequivalent arg 'x-message-ttl' for queue 'q-ttl' in vhost 'probe': received none but current is the value '1000' of type 'signedint'";
+        let refusal = Refusal::read(Some(406), text, Known::default());
+        assert_eq!(refusal.class, RefusalClass::Inequivalent);
+        assert_eq!(refusal.kind, Some(RefusedKind::Queue));
+        assert_eq!(refusal.name.as_deref(), Some("q-ttl"));
+        assert_eq!(refusal.vhost.as_deref(), Some("probe"));
+        assert_eq!(refusal.argument.as_deref(), Some("x-message-ttl"));
+        assert_eq!(refusal.received, None);
+        assert_eq!(refusal.current, Some(Printed { value: "1000".into(), kind: Some("signedint".into()) }));
+        assert_eq!(refusal.absent, Some(Side::Received));
+    }
+}
