@@ -2,13 +2,24 @@
 //!
 //! RabbitMQ's rules change between versions, so every rule here takes a [`Version`] (`major.minor.patch`).
 
+pub mod arguments;
+mod changes;
 mod declaration;
+mod equivalence;
+mod predict;
 mod refusal;
+pub mod term;
 mod version;
 
+pub use arguments::{ArgumentFault, Fault, check_arguments, foreign_arguments, known_arguments};
 pub use declaration::{
     BindingDeclaration, Declaration, DestinationType, ExchangeDeclaration, PolicyDeclaration, QueueDeclaration,
     QueueType,
+};
+pub use equivalence::{Difference, exchange_differences, queue_differences};
+pub use predict::{
+    Conditions, ExistingQueue, Limit, Owner, PermissionError, Permissions, Refused, Scope, bind, declare_exchange,
+    declare_exchange_passively, declare_queue, declare_queue_passively, effective_request, stored_name,
 };
 pub use refusal::{Known, Printed, Refusal, RefusalClass, RefusalDocument, RefusedKind, Side, typed_value};
 pub use version::{Broker, Product, Version, VersionError};

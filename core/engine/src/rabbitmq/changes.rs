@@ -1,0 +1,90 @@
+//! When RabbitMQ changed a rule: one named entry per change, so that no version number stands anywhere else.
+//!
+//! A fix is often backported, so a change holds from one patch of *each* branch on: `4.2.7` and `4.3.1` means every
+//! 4.2.x from 4.2.7, every 4.3.x from 4.3.1, and everything after 4.3.
+
+use super::Version;
+
+/// The versions from which on a rule holds, one for each branch that got it, ascending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Since(&'static [(u16, u16, u16)]);
+
+impl Since {
+    /// Whether `version` has the change.
+    pub(crate) fn holds(self, version: Version) -> bool {
+        let branch = (version.major, version.minor);
+        let same_branch = self.0.iter().find(|(major, minor, _)| (*major, *minor) == branch);
+        match (same_branch, self.0.last()) {
+            (Some((_, _, patch)), _) => version.patch >= *patch,
+            (None, Some((major, minor, _))) => branch > (*major, *minor),
+            (None, None) => true,
+        }
+    }
+}
+
+macro_rules! changes {
+    ($($(#[$doc:meta])* $name:ident = $(($major:literal, $minor:literal, $patch:literal)),*;)*) => {
+        $($(#[$doc])* pub(crate) const $name: Since = Since(&[$(($major, $minor, $patch)),*]);)*
+    };
+}
+
+changes! {
+    /// Streams exist; the answers to a bad integer or queue type got their present wording.
+    STREAMS = (3, 9, 0);
+    /// Quorum queues take `x-message-ttl`, and `x-dead-letter-strategy` exists.
+    QUORUM_TTL = (3, 10, 0);
+    /// `x-expires` and `x-message-ttl` have an upper limit.
+    EXPIRY_LIMIT = (3, 10, 2);
+    /// `x-stream-max-segment-size-bytes` has an upper limit.
+    SEGMENT_SIZE_LIMIT = (3, 10, 6);
+    /// A vhost has a default queue type.
+    DEFAULT_QUEUE_TYPE = (3, 10, 8);
+    /// `quorum_queue.property_equivalence.relaxed_checks_on_redeclaration` exists.
+    RELAXED_REDECLARE = (3, 11, 16), (3, 12, 0);
+    /// `access to …` became `configure access to …`, and texts are built from characters instead of bytes.
+    CHARACTER_TEXTS = (3, 12, 0);
+    /// Queue limits are checked after the arguments, and a cluster has one too; transient non-exclusive queues are deprecated.
+    LATE_QUEUE_LIMIT = (3, 13, 0);
+    /// `x-stream-filter-size-bytes` exists.
+    STREAM_FILTER = (3, 13, 0);
+    /// An unknown exchange type is 406 on the channel; it was 503 on the connection.
+    SOFT_UNKNOWN_EXCHANGE_TYPE = (3, 13, 3);
+    /// A declaration that the default type does not fit gets `x-queue-type=classic`; it was left alone.
+    FALL_BACK_TO_CLASSIC = (3, 13, 4);
+    /// Every declaration gets an `x-queue-type`, from the vhost, the node, or classic; quorum `expires` and classic leader locators.
+    ALWAYS_TYPED = (4, 0, 0);
+    /// Texts are cut by characters and sent as UTF-8.
+    UTF8_TEXTS = (4, 0, 5);
+    /// A vhost has a limit of exchanges.
+    EXCHANGE_LIMIT = (4, 1, 4);
+    /// A passive declaration needs `configure`.
+    PASSIVE_NEEDS_CONFIGURE = (4, 2, 6), (4, 3, 0);
+    /// A passive declaration needs any of the three permissions.
+    PASSIVE_NEEDS_ANY = (4, 2, 7), (4, 3, 1);
+    /// `x-stream-filter-size-bytes` is compared and validated like other arguments, and a bad `x-max-age` no longer crashes.
+    STREAM_ARGUMENT_FIXES = (4, 2, 7), (4, 3, 1);
+    /// `x-queue-type=""` means the default type.
+    EMPTY_QUEUE_TYPE = (4, 2, 8), (4, 3, 2);
+    /// Transient non-exclusive queues and `x-queue-master-locator` are denied upstream; delayed retry; queue version 2 only.
+    V4_3 = (4, 3, 0);
+    /// `x-consumer-timeout` belongs to quorum queues.
+    QUORUM_CONSUMER_TIMEOUT = (4, 3, 2);
+    /// At most two `#` in a topic binding key.
+    TWO_HASHES = (4, 3, 5);
+    /// `x-max-age` is compared as a duration; a server-named queue of an unknown type is refused instead of crashing.
+    DURATION_EQUIVALENCE = (4, 3, 6);
+    /// `x-member-placement-tag` (the development version after 4.3).
+    PLACEMENT_TAG = (4, 4, 0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_backported_change_holds_from_its_patch_of_each_branch() {
+        let holds = |text: &str| PASSIVE_NEEDS_ANY.holds(text.parse().unwrap());
+        assert!(!holds("4.1.8") && !holds("4.2.6") && !holds("4.3.0"));
+        assert!(holds("4.2.7") && holds("4.2.9") && holds("4.3.1") && holds("4.4.0"));
+    }
+}
