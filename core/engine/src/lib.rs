@@ -30,3 +30,5 @@ pub mod topology;
 pub mod state;
 
 pub mod topic;
+
+pub mod embedded;

@@ -33,6 +33,8 @@ changes! {
     STREAMS = (3, 9, 0);
     /// Quorum queues take `x-message-ttl`, and `x-dead-letter-strategy` exists.
     QUORUM_TTL = (3, 10, 0);
+    /// A headers binding may say `all-with-x` or `any-with-x`.
+    MATCH_WITH_X = (3, 10, 0);
     /// `x-expires` and `x-message-ttl` have an upper limit.
     EXPIRY_LIMIT = (3, 10, 2);
     /// `x-stream-max-segment-size-bytes` has an upper limit.

@@ -18,8 +18,9 @@ pub use declaration::{
 };
 pub use equivalence::{Difference, exchange_differences, queue_differences};
 pub use predict::{
-    Conditions, ExistingQueue, Limit, Owner, PermissionError, Permissions, Refused, Scope, bind, declare_exchange,
-    declare_exchange_passively, declare_queue, declare_queue_passively, effective_request, stored_name,
+    Conditions, DeleteQueue, ExistingQueue, Limit, Owner, PermissionError, Permissions, Refused, Scope, bind,
+    declare_exchange, declare_exchange_passively, declare_queue, declare_queue_passively, delete_exchange,
+    delete_queue, effective_request, stored_name, unbind,
 };
 pub use refusal::{Known, Printed, Refusal, RefusalClass, RefusalDocument, RefusedKind, Side, typed_value};
 pub use version::{Broker, Product, Version, VersionError};

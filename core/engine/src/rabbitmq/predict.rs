@@ -20,12 +20,14 @@ mod binding;
 mod conditions;
 mod exchange;
 mod queue;
+mod removal;
 mod reply;
 
 pub use binding::bind;
 pub use conditions::{Conditions, Limit, PermissionError, Permissions};
 pub use exchange::{declare_exchange, declare_exchange_passively};
 pub use queue::{ExistingQueue, Owner, declare_queue, declare_queue_passively, effective_request};
+pub use removal::{DeleteQueue, delete_exchange, delete_queue, unbind};
 
 use std::borrow::Cow;
 

@@ -7,11 +7,15 @@ use super::exchange::not_default;
 use super::queue::{locked, not_found};
 use super::reply::Code;
 use super::{Refused, stored_name};
-use crate::rabbitmq::changes::TWO_HASHES;
-use crate::rabbitmq::{BindingDeclaration, ExchangeDeclaration};
+use crate::rabbitmq::changes::{MATCH_WITH_X, TWO_HASHES};
+use crate::rabbitmq::term;
+use crate::rabbitmq::{BindingDeclaration, DestinationType, ExchangeDeclaration};
+use crate::value::Value;
 
 /// The most `#` that a topic binding key may have, from 4.3.5 on.
 const MAX_HASHES: usize = 2;
+/// The exchange type that delivers to one queue of the node (4.0 and later).
+const LOCAL_RANDOM: &str = "x-local-random";
 
 /// What the broker answers to a binding.
 ///
@@ -27,38 +31,83 @@ pub fn bind(
     destination_exists: bool,
     locked_by_another: bool,
 ) -> Result<(), Refused> {
-    let kind = binding.destination_type.name();
+    require_rights(conditions, binding)?;
     let destination = stored_name(&binding.destination);
-    let source_name = stored_name(&binding.source);
-    conditions.require(Right::Write, kind, &destination)?;
-    if kind == "exchange" {
-        not_default(conditions, &destination)?;
-    }
-    not_default(conditions, &source_name)?;
-    conditions.require(Right::Read, "exchange", &source_name)?;
     let Some(source) = source else {
-        return Err(not_found(conditions, "exchange", &source_name));
+        return Err(not_found(conditions, "exchange", &stored_name(&binding.source)));
     };
     if !destination_exists {
-        return Err(not_found(conditions, kind, &destination));
+        return Err(not_found(conditions, binding.destination_type.name(), &destination));
     }
-    check_key(conditions, source, binding)?;
+    check_type(conditions, source, binding)?;
     if locked_by_another { Err(locked(conditions, &destination)) } else { Ok(()) }
 }
 
-fn check_key(
+/// Binding and unbinding need `write` on the destination and `read` on the source, and neither may be the default exchange.
+pub(super) fn require_rights(conditions: &Conditions, binding: &BindingDeclaration) -> Result<(), Refused> {
+    let destination = stored_name(&binding.destination);
+    let source = stored_name(&binding.source);
+    conditions.require(Right::Write, binding.destination_type.name(), &destination)?;
+    if binding.destination_type == DestinationType::Exchange {
+        not_default(conditions, &destination)?;
+    }
+    not_default(conditions, &source)?;
+    conditions.require(Right::Read, "exchange", &source)
+}
+
+/// What the source's type says about the binding. Plugin types have their own checks, which are not known here.
+fn check_type(
     conditions: &Conditions,
     source: &ExchangeDeclaration,
     binding: &BindingDeclaration,
 ) -> Result<(), Refused> {
-    let hashes = binding.routing_key.split('.').filter(|word| *word == "#").count();
-    if source.kind == "topic" && hashes > MAX_HASHES && TWO_HASHES.holds(conditions.version) {
-        return Err(conditions
+    match source.kind.as_str() {
+        "topic" => check_topic_key(conditions, &binding.routing_key),
+        "headers" => check_match(conditions, binding),
+        LOCAL_RANDOM if !binding.routing_key.is_empty() => Err(conditions
             .text()
-            .plain("Topic binding key '")
+            .plain("Non empty binding '")
             .raw(binding.routing_key.as_bytes())
-            .plain(&format!("' uses {hashes} '#' wildcards, at most {MAX_HASHES} are allowed"))
-            .refuse(Code::PreconditionFailed));
+            .plain("' key not permitted")
+            .refuse(Code::PreconditionFailed)),
+        _ => Ok(()),
     }
-    Ok(())
+}
+
+fn check_topic_key(conditions: &Conditions, key: &str) -> Result<(), Refused> {
+    let hashes = key.split('.').filter(|word| *word == "#").count();
+    if hashes <= MAX_HASHES || !TWO_HASHES.holds(conditions.version) {
+        return Ok(());
+    }
+    Err(conditions
+        .text()
+        .plain("Topic binding key '")
+        .raw(key.as_bytes())
+        .plain(&format!("' uses {hashes} '#' wildcards, at most {MAX_HASHES} are allowed"))
+        .refuse(Code::PreconditionFailed))
+}
+
+/// The `x-match` of a headers binding.
+fn check_match(conditions: &Conditions, binding: &BindingDeclaration) -> Result<(), Refused> {
+    let Some(value) = binding.arguments.get("x-match") else { return Ok(()) };
+    let with_x = MATCH_WITH_X.holds(conditions.version);
+    let text = conditions.text();
+    let text = match value {
+        Value::LongStr(bytes) => match bytes.as_slice() {
+            b"all" | b"any" => return Ok(()),
+            b"all-with-x" | b"any-with-x" if with_x => return Ok(()),
+            _ => text
+                .plain("Invalid x-match field value ")
+                .plain(&term::print(value))
+                .plain("; expected ")
+                .plain(if with_x { "all, any, all-with-x, or any-with-x" } else { "all or any" }),
+        },
+        other => text
+            .plain("Invalid x-match field type ")
+            .plain(term::type_name(other))
+            .plain(" (value ")
+            .plain(&term::print(other))
+            .plain("); expected longstr"),
+    };
+    Err(text.refuse(Code::PreconditionFailed))
 }

@@ -18,7 +18,7 @@ use crate::rabbitmq::{QueueDeclaration, QueueType};
 use crate::value::{Table, Value};
 
 /// The prefix that clients may not declare.
-const RESERVED_PREFIX: &str = "amq.";
+pub(super) const RESERVED_PREFIX: &str = "amq.";
 /// The pseudo queue of direct reply-to.
 const REPLY_TO: &str = "amq.rabbitmq.reply-to";
 const TYPE: &str = "x-queue-type";

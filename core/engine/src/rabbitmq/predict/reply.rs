@@ -19,7 +19,7 @@ const LIMIT: usize = 255;
 /// What a longer one ends in.
 const ELLIPSIS: &str = "...";
 
-/// The reply codes that declarations and bindings get.
+/// The reply codes of refusals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Code {
     AccessRefused,
@@ -27,6 +27,7 @@ pub(super) enum Code {
     ResourceLocked,
     PreconditionFailed,
     CommandInvalid,
+    NotImplemented,
     InternalError,
 }
 
@@ -38,6 +39,7 @@ impl Code {
             Self::ResourceLocked => 405,
             Self::PreconditionFailed => 406,
             Self::CommandInvalid => 503,
+            Self::NotImplemented => 540,
             Self::InternalError => 541,
         }
     }
@@ -49,6 +51,7 @@ impl Code {
             Self::ResourceLocked => "RESOURCE_LOCKED",
             Self::PreconditionFailed => "PRECONDITION_FAILED",
             Self::CommandInvalid => "COMMAND_INVALID",
+            Self::NotImplemented => "NOT_IMPLEMENTED",
             Self::InternalError => "INTERNAL_ERROR",
         }
     }
@@ -56,7 +59,7 @@ impl Code {
     const fn scope(self) -> Scope {
         match self {
             Self::AccessRefused | Self::NotFound | Self::ResourceLocked | Self::PreconditionFailed => Scope::Channel,
-            Self::CommandInvalid | Self::InternalError => Scope::Connection,
+            Self::CommandInvalid | Self::NotImplemented | Self::InternalError => Scope::Connection,
         }
     }
 }
