@@ -1,27 +1,10 @@
 //! The words for an object that every rendering shares.
 
+pub use crate::name::shown as shown_name;
 use crate::rabbitmq::{BindingDeclaration, ExchangeDeclaration, QueueDeclaration};
 use crate::value::{Table, Value};
 use std::borrow::Cow;
 use std::fmt::Write as _;
-
-/// A name as it is shown to people: control characters as `\u{..}`, everything else as it is.
-///
-/// RabbitMQ allows any UTF-8 in a name, so a name may hold what would move the cursor of a terminal.
-pub fn shown_name(name: &str) -> Cow<'_, str> {
-    if !name.contains(char::is_control) {
-        return Cow::Borrowed(name);
-    }
-    let mut out = String::with_capacity(name.len() + 8);
-    for c in name.chars() {
-        if c.is_control() {
-            out.extend(c.escape_unicode());
-        } else {
-            out.push(c);
-        }
-    }
-    Cow::Owned(out)
-}
 
 /// An argument's value as it is shown to people: texts bare, everything else as its JSON.
 pub fn shown_value(value: &Value) -> Cow<'_, str> {

@@ -89,12 +89,18 @@ codes! {
 
     /// An exchange type that no RabbitMQ and none of its known plugins has.
     ExchangeTypeUnknown = "exchange_type_unknown", Error;
+    /// An exchange without a type.
+    ExchangeTypeMissing = "exchange_type_missing", Error;
     /// Two different declarations of one exchange.
     DuplicateExchange = "duplicate_exchange", Error;
     /// A declaration of `acemq.dlx` or `acemq.retry` that differs from the one that every queue shares.
     SharedExchangeDiffers = "shared_exchange_differs", Error;
     /// An external exchange that is described as if it were declared here.
     ExternalDescribed = "external_described", Error;
+    /// An alternate exchange that is given twice: by key and by argument.
+    AlternateExchangeConflict = "alternate_exchange_conflict", Error;
+    /// An object that is said to be both durable and transient.
+    DurableConflict = "durable_conflict", Error;
     /// Two different declarations of one queue.
     DuplicateQueue = "duplicate_queue", Error;
     /// Two different policies of one name.
@@ -114,6 +120,17 @@ codes! {
     /// A binding from or to the default exchange, which nobody can bind.
     BindingDefaultExchange = "binding_default_exchange", Error;
 
+    /// A binding that leads to a queue and to an exchange, to neither, or from nowhere.
+    BindingEndMissing = "binding_end_missing", Error;
+    /// A routing key over 255 bytes of UTF-8.
+    RoutingKeyTooLong = "routing_key_too_long", Error;
+    /// A binding argument that a headers exchange refuses.
+    BindingArgument = "binding_argument", Error;
+
+    /// A setting for a queue that this topology does not declare.
+    QueueUndeclared = "queue_undeclared", Error;
+    /// One argument of one queue with two values.
+    ArgumentConflict = "argument_conflict", Error;
     /// Dead letters for a queue that this topology does not declare.
     DeadLetterUndeclared = "dead_letter_undeclared", Error;
     /// Dead letters for a stream, which never dead-letters.
@@ -136,6 +153,9 @@ codes! {
     /// An argument with a value that the broker refuses.
     ArgumentRange = "argument_range", Error;
 
+    /// An argument that the broker refuses on a queue of this type.
+    ArgumentForeign = "argument_foreign", Error;
+
     /// A policy that no broker takes.
     PolicyInvalid = "policy_invalid", Error;
 
@@ -143,6 +163,8 @@ codes! {
     TransientQueue = "transient_queue", Warning;
     /// A topic pattern with three or more `#`, refused from RabbitMQ 4.3.5 on.
     ManyHashes = "many_hashes", Warning;
+    /// An argument that some versions of RabbitMQ refuse.
+    ArgumentVersion = "argument_version", Warning;
     /// An argument that has no effect on a queue of this type.
     ArgumentIgnored = "argument_ignored", Warning;
     /// An `x-…` argument that RabbitMQ does not know.
@@ -204,6 +226,21 @@ pub enum ObjectRef {
 }
 
 impl ObjectRef {
+    /// An exchange by its name.
+    pub fn exchange(name: impl Into<String>) -> Self {
+        Self::Exchange { name: name.into() }
+    }
+
+    /// A queue by its name.
+    pub fn queue(name: impl Into<String>) -> Self {
+        Self::Queue { name: name.into() }
+    }
+
+    /// A policy by its name.
+    pub fn policy(name: impl Into<String>) -> Self {
+        Self::Policy { name: name.into() }
+    }
+
     /// The binding that a declaration makes.
     pub fn binding(binding: &BindingDeclaration) -> Self {
         Self::Binding {
@@ -240,7 +277,7 @@ pub struct Problem {
     /// What it is about.
     pub object: ObjectRef,
     /// The particulars by name: the argument, the two values, the nearest known key.
-    pub fields: BTreeMap<&'static str, serde_json::Value>,
+    pub fields: BTreeMap<String, serde_json::Value>,
     /// One sentence: what, where, and what was expected. It starts with `acemq: `.
     pub message: String,
     /// The way out, as a sentence.
@@ -250,6 +287,29 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// A problem of `object`; `sentence` is the message without its prefix.
+    pub(super) fn new(code: ProblemCode, object: ObjectRef, sentence: impl fmt::Display) -> Self {
+        Self {
+            code,
+            severity: code.severity(),
+            object,
+            fields: BTreeMap::new(),
+            message: format!("acemq: {sentence}"),
+            help: String::new(),
+            at: None,
+        }
+    }
+
+    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = help.into();
+        self
+    }
+
+    pub(super) fn field(mut self, name: &str, value: impl Into<serde_json::Value>) -> Self {
+        self.fields.insert(name.to_owned(), value.into());
+        self
+    }
+
     /// Whether it stops everything.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error

@@ -1,0 +1,212 @@
+//! Bindings: both ends must be known, and equal ones are one.
+
+use super::super::describe::describe_binding;
+use super::super::finding::{Findings, Place, Section, exchange as exchange_named, nearest, queue as queue_named};
+use super::super::problem::{ObjectRef, Problem, ProblemCode};
+use super::super::tables::DeclaredBinding;
+use super::super::wish::BindingWish;
+use super::exchanges::Exchanges;
+use super::queues::Queues;
+use crate::name::{MAX_NAME_BYTES, RESERVED_PREFIX, shown};
+use crate::rabbitmq::{BindingDeclaration, DestinationType};
+use crate::value::Value;
+use std::collections::HashMap;
+
+/// How many `#` a topic pattern may have everywhere; RabbitMQ 4.3.5 and later refuse more.
+const HASHES: usize = 2;
+
+/// More names than this are not searched for the one that was meant.
+const SEARCHED: usize = 2_000;
+
+/// What a headers exchange takes as `x-match`; the last two from RabbitMQ 3.10 on.
+const MATCHES: [&str; 4] = ["all", "any", "all-with-x", "any-with-x"];
+
+pub(super) fn read(
+    wishes: Vec<BindingWish>,
+    queues: &mut Queues,
+    exchanges: &mut Exchanges,
+    findings: &mut Findings,
+) -> Vec<DeclaredBinding> {
+    let mut bindings = std::mem::take(&mut queues.bindings);
+    let mut seen: HashMap<String, usize> = HashMap::with_capacity(bindings.len() + wishes.len());
+    for (index, binding) in bindings.iter().enumerate() {
+        seen.insert(binding.declaration.canonical(), index);
+    }
+    for (entry, wish) in wishes.into_iter().enumerate() {
+        let place = Place::new(Section::Bindings, entry);
+        let Some(declaration) = ends(wish, &place, findings) else { continue };
+        check(&declaration, &place, queues, exchanges, findings);
+        match seen.get(&declaration.canonical()).and_then(|index| bindings.get_mut(*index)) {
+            Some(first) => first.derived = false,
+            None => {
+                seen.insert(declaration.canonical(), bindings.len());
+                bindings.push(DeclaredBinding { declaration, derived: false });
+            }
+        }
+    }
+    bindings
+}
+
+/// The declaration, when the wish says where it leads from and to.
+fn ends(wish: BindingWish, place: &Place, findings: &mut Findings) -> Option<BindingDeclaration> {
+    let text = |end: &Option<String>| shown(end.as_deref().unwrap_or("?")).into_owned();
+    let (destination_type, destination) = match (&wish.queue, &wish.to_exchange) {
+        (Some(queue), None) => (DestinationType::Queue, queue.clone()),
+        (None, Some(exchange)) => (DestinationType::Exchange, exchange.clone()),
+        (Some(queue), Some(exchange)) => {
+            let sentence = format!(
+                "binding {} -> {} ({}) has both {} and {}",
+                text(&wish.exchange),
+                shown(queue),
+                shown(&wish.routing_key),
+                queue_named(queue),
+                exchange_named(exchange)
+            );
+            findings.push(
+                place.clone(),
+                end_missing(&wish, sentence, "Make two bindings of it, one with queue and one with to_exchange."),
+            );
+            return None;
+        }
+        (None, None) => {
+            let sentence =
+                format!("binding {} -> ? ({}) leads nowhere", text(&wish.exchange), shown(&wish.routing_key));
+            findings.push(
+                place.clone(),
+                end_missing(
+                    &wish,
+                    sentence,
+                    "Add queue: with the name of a queue, or to_exchange: with that of an exchange.",
+                ),
+            );
+            return None;
+        }
+    };
+    let Some(source) = wish.exchange.clone() else {
+        let sentence = format!("binding ? -> {} ({}) has no exchange", shown(&destination), shown(&wish.routing_key));
+        findings.push(
+            place.clone(),
+            end_missing(&wish, sentence, "Add exchange: with the name of the exchange that it leads from."),
+        );
+        return None;
+    };
+    Some(BindingDeclaration {
+        source,
+        destination,
+        destination_type,
+        routing_key: wish.routing_key,
+        arguments: wish.arguments.sorted(),
+    })
+}
+
+fn end_missing(wish: &BindingWish, sentence: String, help: &str) -> Problem {
+    let queue = wish.queue.clone();
+    let object = ObjectRef::Binding {
+        source: wish.exchange.clone().unwrap_or_default(),
+        destination_type: if queue.is_none() && wish.to_exchange.is_some() { "exchange" } else { "queue" },
+        destination: queue.or_else(|| wish.to_exchange.clone()).unwrap_or_default(),
+        routing_key: wish.routing_key.clone(),
+    };
+    Problem::new(ProblemCode::BindingEndMissing, object, sentence).help(help)
+}
+
+fn check(
+    binding: &BindingDeclaration,
+    place: &Place,
+    queues: &Queues,
+    exchanges: &mut Exchanges,
+    findings: &mut Findings,
+) {
+    let text = format!("binding {}", describe_binding(binding));
+    let object = || ObjectRef::binding(binding);
+    let to_exchange = binding.destination_type == DestinationType::Exchange;
+    if binding.routing_key.len() > MAX_NAME_BYTES {
+        let sentence = format!(
+            "{text} has a routing key of {} bytes, and AMQP takes at most {MAX_NAME_BYTES}",
+            binding.routing_key.len()
+        );
+        let problem = Problem::new(ProblemCode::RoutingKeyTooLong, object(), sentence)
+            .field("bytes", binding.routing_key.len())
+            .help("Shorten the routing key.");
+        findings.push(place.clone().at("routing_key"), problem);
+    }
+    let ends = [
+        ("exchange", "source", true, binding.source.as_str()),
+        ("to_exchange", "destination", to_exchange, binding.destination.as_str()),
+    ];
+    for (key, end, is_exchange, name) in ends {
+        if !is_exchange || (!name.is_empty() && exchanges.resolve(name)) {
+            continue;
+        }
+        let problem = if name.is_empty() {
+            let sentence = format!("{text} has the default exchange as its {end}, which nobody can bind");
+            Problem::new(ProblemCode::BindingDefaultExchange, object(), sentence).field("end", end).help(
+                "Take the binding out: the default exchange reaches every queue under the queue's own name, and nothing else.",
+            )
+        } else {
+            let sentence = format!("{text} names {}, which this topology does not declare", exchange_named(name));
+            let help = guess(name, exchanges.names())
+                + "Declare the exchange here, or list it with external: true when somebody else declares it.";
+            Problem::new(ProblemCode::BindingExchangeUndeclared, object(), sentence).field("exchange", name).help(help)
+        };
+        findings.push(place.clone().at(key), problem);
+    }
+    if !to_exchange && !queues.contains(&binding.destination) {
+        let name = &binding.destination;
+        let sentence = format!("{text} names {}, which this topology does not declare", queue_named(name));
+        let help = if name.starts_with(RESERVED_PREFIX) {
+            "Bind a queue with a name of its own: names that start with amq. belong to the broker.".to_owned()
+        } else {
+            guess(name, queues.names()) + "Declare the queue here, or correct the name."
+        };
+        let problem = Problem::new(ProblemCode::BindingQueueUndeclared, object(), sentence)
+            .field("queue", name.as_str())
+            .help(help);
+        findings.push(place.clone().at("queue"), problem);
+    }
+    match exchanges.kind(&binding.source) {
+        Some("topic") => hashes(binding, &text, place, findings),
+        Some("headers") => x_match(binding, &text, place, findings),
+        _ => {}
+    }
+}
+
+fn hashes(binding: &BindingDeclaration, text: &str, place: &Place, findings: &mut Findings) {
+    let hashes = binding.routing_key.split('.').filter(|word| *word == "#").count();
+    if hashes > HASHES {
+        let sentence =
+            format!("{text} has {hashes} # in its pattern, and RabbitMQ refuses more than {HASHES} from 4.3.5 on");
+        let problem = Problem::new(ProblemCode::ManyHashes, ObjectRef::binding(binding), sentence)
+            .field("hashes", hashes)
+            .help("Write the pattern with one or two #: each one stands for any number of words.");
+        findings.push(place.clone().at("routing_key"), problem);
+    }
+}
+
+fn x_match(binding: &BindingDeclaration, text: &str, place: &Place, findings: &mut Findings) {
+    let Some(value) = binding.arguments.get("x-match") else { return };
+    if value.as_text().is_none_or(|text| !MATCHES.contains(&text)) {
+        let sentence = format!(
+            "{text} has x-match {}, and a headers exchange takes all, any, all-with-x or any-with-x",
+            shown_json(value)
+        );
+        let problem = Problem::new(ProblemCode::BindingArgument, ObjectRef::binding(binding), sentence)
+            .field("argument", "x-match")
+            .help("Write one of the four as text; all is what holds without x-match.");
+        findings.push(place.clone().at("arguments").at("x-match"), problem);
+    }
+}
+
+fn shown_json(value: &Value) -> String {
+    shown(&value.to_json()).into_owned()
+}
+
+fn guess<'a>(name: &str, known: impl ExactSizeIterator<Item = &'a str>) -> String {
+    if known.len() > SEARCHED {
+        return String::new();
+    }
+    // The names come from a hash map: sorted, so that the same document always gets the same answer.
+    let mut known: Vec<&str> = known.collect();
+    known.sort_unstable();
+    nearest(name, known).map(|near| format!("Did you mean \"{}\"? ", shown(near))).unwrap_or_default()
+}

@@ -1,0 +1,58 @@
+//! From wishes to tables: every rule that does not depend on a broker.
+//!
+//! Nothing stops at the first problem. What cannot be derived is left out, so that one mistake is reported once.
+
+mod arguments;
+mod bindings;
+mod exchanges;
+mod policies;
+mod queues;
+mod retries;
+mod settings;
+
+use super::finding::{Findings, Place};
+use super::problem::{ObjectRef, Problem, ProblemCode};
+use super::tables::Tables;
+use super::wish::Wishes;
+use exchanges::Exchanges;
+use queues::Queues;
+
+/// The tables of `wishes`, complete when no finding is an error.
+pub(super) fn compile(mut wishes: Wishes) -> (Tables, Findings) {
+    let mut findings = Findings::default();
+    settings::apply(&mut wishes, &mut findings);
+    let mut exchanges = Exchanges::read(wishes.exchanges, &mut findings);
+    let policies = policies::read(wishes.policies, &mut findings);
+    let mut queues = Queues::read(wishes.queues, &mut exchanges, &mut findings);
+    exchanges.warn(&mut findings);
+    queues.warn(&exchanges, &mut findings);
+    let bindings = bindings::read(wishes.bindings, &mut queues, &mut exchanges, &mut findings);
+    let tables = Tables {
+        exchanges: exchanges.declared,
+        external: exchanges.external,
+        policies,
+        queues: queues.declared,
+        bindings,
+    };
+    (tables, findings)
+}
+
+/// Durable unless something else is said; saying both is a problem.
+fn durable(
+    durable: Option<bool>,
+    transient: Option<bool>,
+    object: &ObjectRef,
+    name: &str,
+    place: &Place,
+    findings: &mut Findings,
+) -> bool {
+    if let (Some(durable), Some(transient)) = (durable, transient)
+        && durable == transient
+    {
+        let sentence = format!("{name} has durable: {durable} and transient: {transient}");
+        let problem = Problem::new(ProblemCode::DurableConflict, object.clone(), sentence)
+            .help("Keep one of the two keys: transient is the opposite of durable.");
+        findings.push(place.clone().at("transient"), problem);
+    }
+    durable.unwrap_or(true) && !transient.unwrap_or(false)
+}

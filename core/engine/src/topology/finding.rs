@@ -1,0 +1,116 @@
+//! Problems while they are collected: each with the path of the document's node that it is about.
+//!
+//! Positions cost a second, slower reading of the document, so a finding carries only a path; lines and columns are looked
+//! up when there is something to report.
+
+use super::problem::{ObjectRef, Problem, ProblemCode};
+use crate::name::{NameError, NameFault, quoted};
+use std::borrow::Cow;
+
+/// A part of the document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Section {
+    Exchanges,
+    Policies,
+    Queues,
+    Bindings,
+}
+
+impl Section {
+    #[expect(dead_code, reason = "documents name their sections")]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Exchanges => "exchanges",
+            Self::Policies => "policies",
+            Self::Queues => "queues",
+            Self::Bindings => "bindings",
+        }
+    }
+}
+
+/// The path of a node: the section, the entry's number in it, and keys below the entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    pub section: Section,
+    pub index: usize,
+    pub keys: Vec<Cow<'static, str>>,
+}
+
+impl Place {
+    pub fn new(section: Section, index: usize) -> Self {
+        Self { section, index, keys: Vec::new() }
+    }
+
+    /// The node under `key` of this one.
+    pub fn at(mut self, key: impl Into<Cow<'static, str>>) -> Self {
+        self.keys.push(key.into());
+        self
+    }
+}
+
+/// Problems in the order in which they were found, each with its place when it has one.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    pub list: Vec<(Option<Place>, Problem)>,
+}
+
+impl Findings {
+    pub fn push(&mut self, place: Place, problem: Problem) {
+        self.list.push((Some(place), problem));
+    }
+
+    /// A problem of a built topology, which has no document to point into.
+    pub fn push_unplaced(&mut self, problem: Problem) {
+        self.list.push((None, problem));
+    }
+
+    pub fn name_error(&mut self, place: Place, object: ObjectRef, error: &NameError) {
+        let (code, help) = match error.fault() {
+            NameFault::Empty => (ProblemCode::NameEmpty, "Give it a name."),
+            NameFault::TooLong { .. } => {
+                (ProblemCode::NameTooLong, "Shorten the name; the suffixes .dlq, .parked and .retry.… count as well.")
+            }
+            NameFault::Reserved => (ProblemCode::NameReserved, "Choose a name that does not start with \"amq.\"."),
+            NameFault::LineBreak => (ProblemCode::NameLineBreak, "Take the line break out of the name."),
+            NameFault::NoDelay => (ProblemCode::RetryPolicyInvalid, "Give the delay at least \"1ms\"."),
+        };
+        let mut problem = Problem::new(code, object, error.to_string()).help(help);
+        problem.fields = error.fields();
+        self.push(place, problem);
+    }
+}
+
+/// `queue "orders"`: the object of a sentence.
+pub(super) fn queue(name: &str) -> String {
+    format!("queue {}", quoted(name))
+}
+
+/// `exchange "orders"`: the object of a sentence.
+pub(super) fn exchange(name: &str) -> String {
+    format!("exchange {}", quoted(name))
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(super) fn joined<S: AsRef<str>>(words: &[S], last: &str) -> String {
+    let mut out = String::new();
+    for (index, word) in words.iter().enumerate() {
+        if index > 0 {
+            let separator = if index + 1 == words.len() { format!(" {last} ") } else { ", ".to_owned() };
+            out.push_str(&separator);
+        }
+        out.push_str(word.as_ref());
+    }
+    out
+}
+
+/// The known word that somebody who wrote `word` most likely meant.
+pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // Over half of the letters wrong is another word.
+    let limit = word.chars().count().div_ceil(2).min(6);
+    known
+        .into_iter()
+        .map(|candidate| (strsim::damerau_levenshtein(&word.to_lowercase(), candidate), candidate))
+        .filter(|(distance, _)| *distance < limit.max(2))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
