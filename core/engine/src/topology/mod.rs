@@ -19,6 +19,7 @@ mod tests;
 mod wish;
 
 pub use builder::TopologyBuilder;
+pub(crate) use describe::type_word;
 pub use describe::{
     describe_binding, describe_binding_arguments, describe_exchange, describe_queue, shown_name, shown_value,
 };
