@@ -130,53 +130,69 @@ impl NameError {
         self.derived.as_ref().map(|derived| (derived.source.as_str(), derived.suffix.as_str()))
     }
 
-    /// The facts of the message by name.
+    /// The particulars by name.
     pub fn fields(&self) -> BTreeMap<String, Json> {
-        let mut fields = BTreeMap::from([
-            ("kind".to_owned(), Json::from(self.kind.word())),
-            ("name".to_owned(), Json::from(self.name.as_str())),
-        ]);
+        let mut fields = BTreeMap::new();
+        let mut set = |field: &str, value: Json| fields.insert(field.to_owned(), value);
+        set("kind", self.kind.word().into());
+        set("name", self.name.as_str().into());
         if let NameFault::TooLong { bytes } = self.fault {
-            fields.insert("bytes".to_owned(), bytes.into());
-            fields.insert("limit".to_owned(), MAX_NAME_BYTES.into());
+            set("bytes", bytes.into());
+            set("limit", MAX_NAME_BYTES.into());
         }
         if let Some(derived) = &self.derived {
-            fields.insert("source".to_owned(), derived.source.as_str().into());
-            fields.insert("suffix".to_owned(), derived.suffix.as_str().into());
+            set("source", derived.source.as_str().into());
+            set("suffix", derived.suffix.as_str().into());
         }
         fields
+    }
+
+    /// What is wrong, without the way out.
+    pub fn message(&self) -> String {
+        let subject = match &self.derived {
+            None if self.fault == NameFault::NoDelay => return "a delay of 0 ms has no name".to_owned(),
+            None => format!("{} name {}", self.kind.word(), quoted(&self.name)),
+            Some(from) => {
+                format!("{} {} with the suffix {}", self.kind.word(), quoted(&from.source), quoted(&from.suffix))
+            }
+        };
+        match (self.fault, &self.derived) {
+            (NameFault::Empty, None) => format!("{} name is empty", self.kind.word()),
+            (NameFault::Empty, Some(_)) => format!("{subject} has no name of its own"),
+            (NameFault::TooLong { bytes }, None) => {
+                format!("{subject} has {bytes} bytes of UTF-8, RabbitMQ takes at most {MAX_NAME_BYTES}")
+            }
+            (NameFault::TooLong { bytes }, Some(_)) => {
+                format!("{subject} makes a name of {bytes} bytes of UTF-8, RabbitMQ takes at most {MAX_NAME_BYTES}")
+            }
+            (NameFault::Reserved, _) => {
+                format!("{subject} starts with \"{RESERVED_PREFIX}\", which RabbitMQ reserves for itself")
+            }
+            (NameFault::LineBreak, _) => {
+                format!("{subject} holds a line break, which RabbitMQ strips: it would declare another name")
+            }
+            (NameFault::NoDelay, _) => format!("{subject} asks for a rung of 0 ms"),
+        }
+    }
+
+    /// The way out.
+    pub fn help(&self) -> String {
+        let kind = self.kind.word();
+        match self.fault {
+            NameFault::Empty => format!("give the {kind} a name"),
+            NameFault::TooLong { bytes } => {
+                format!("shorten the name of the {kind} by {} bytes", bytes.saturating_sub(MAX_NAME_BYTES))
+            }
+            NameFault::Reserved => "choose a name that starts otherwise".to_owned(),
+            NameFault::LineBreak => "take the line break out".to_owned(),
+            NameFault::NoDelay => "let a rung wait at least \"1ms\"".to_owned(),
+        }
     }
 }
 
 impl fmt::Display for NameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.fault, &self.derived) {
-            (NameFault::NoDelay, None) => {
-                return f.write_str("a delay of 0 ms has no name: a rung waits at least \"1ms\"");
-            }
-            (_, None) => write!(f, "{} name {}", self.kind.word(), quoted(&self.name))?,
-            (_, Some(from)) => {
-                write!(f, "{} {} with the suffix {}", self.kind.word(), quoted(&from.source), quoted(&from.suffix))?
-            }
-        }
-        match self.fault {
-            NameFault::Empty => write!(f, " is empty: give the {} a name", self.kind.word()),
-            NameFault::TooLong { bytes } => {
-                let (verb, over) = (if self.derived.is_some() { "makes" } else { "has" }, bytes - MAX_NAME_BYTES);
-                let what = if self.derived.is_some() { "the queue's name" } else { "it" };
-                write!(
-                    f,
-                    " {verb} {bytes} bytes, RabbitMQ takes at most {MAX_NAME_BYTES} bytes of UTF-8: shorten {what} by {over}"
-                )
-            }
-            NameFault::Reserved => {
-                write!(f, " starts with \"{RESERVED_PREFIX}\", which RabbitMQ reserves for itself: choose another name")
-            }
-            NameFault::LineBreak => {
-                f.write_str(" holds a line break, which RabbitMQ strips, so it would declare another name: take it out")
-            }
-            NameFault::NoDelay => f.write_str(" asks for a rung of 0 ms: a rung waits at least \"1ms\""),
-        }
+        write!(f, "{}; {}", self.message(), self.help())
     }
 }
 
@@ -316,6 +332,13 @@ pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}…\"", shown(&start))
 }
 
+/// The one of `known` that is most like `word`, for the way out of a misspelt key; the first of equals.
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // Beyond any key's length there is nothing alike, and comparing costs the product of both lengths.
+    let word: String = word.chars().take(64).collect::<String>().to_lowercase();
+    known.into_iter().min_by_key(|candidate| strsim::damerau_levenshtein(&word, candidate))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -397,6 +420,39 @@ mod tests {
         assert_eq!(dead_letter_queue("").unwrap_err().code(), "name_empty");
         assert_eq!(retry_queue("a\rb", 1).unwrap_err().code(), "name_line_break");
         assert_eq!(retry_queue("a", 0).unwrap_err().code(), "delay_zero");
+    }
+
+    #[test]
+    fn a_message_names_the_source_the_suffix_and_the_way_out() {
+        assert_eq!(
+            dead_letter_queue(&"q".repeat(252)).unwrap_err().to_string(),
+            format!(
+                "queue \"{}\" with the suffix \".dlq\" makes a name of 256 bytes of UTF-8, RabbitMQ takes at most 255; \
+                 shorten the name of the queue by 1 bytes",
+                "q".repeat(252)
+            )
+        );
+        assert_eq!(
+            check(NameKind::Exchange, "amq.x").unwrap_err().to_string(),
+            "exchange name \"amq.x\" starts with \"amq.\", which RabbitMQ reserves for itself; \
+             choose a name that starts otherwise"
+        );
+        assert_eq!(
+            retry_queue("a\nb", 40_000).unwrap_err().message(),
+            "queue \"a\\u{a}b\" with the suffix \".retry.40s\" holds a line break, which RabbitMQ strips: \
+             it would declare another name"
+        );
+        assert_eq!(check(NameKind::Queue, "").unwrap_err().to_string(), "queue name is empty; give the queue a name");
+        assert_eq!(delay(0).unwrap_err().to_string(), "a delay of 0 ms has no name; let a rung wait at least \"1ms\"");
+        assert!(check(NameKind::Queue, &"q".repeat(1 << 20)).unwrap_err().to_string().len() < 300);
+    }
+
+    #[test]
+    fn the_nearest_key_is_the_one_with_the_fewest_slips() {
+        let known = ["attempts", "first", "cap", "multiplier"];
+        assert_eq!(nearest("atempts", known), Some("attempts"));
+        assert_eq!(nearest("Multiplyer", known), Some("multiplier"));
+        assert_eq!(nearest("x", []), None);
     }
 
     #[test]

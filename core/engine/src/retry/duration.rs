@@ -62,25 +62,23 @@ impl DurationError {
     pub fn text(&self) -> &str {
         &self.text
     }
+
+    /// The way out.
+    pub const fn help(&self) -> &'static str {
+        match self.fault {
+            DurationFault::NoDigits => "write digits and one unit, as in \"10s\" or \"10ms\"",
+            DurationFault::NoUnit => "the unit is missing, write \"10s\" for seconds or \"10ms\" for milliseconds",
+            DurationFault::Fraction => "fractions are not accepted, use a smaller unit, as in \"1500ms\"",
+            DurationFault::UnknownUnit => "the units are ms, s, m and h; a day is \"24h\"",
+            DurationFault::Trailing => "there is one number and one unit, as in \"90s\" for a minute and a half",
+            DurationFault::TooLarge => "it is longer than 18446744073709551615 ms",
+        }
+    }
 }
 
 impl fmt::Display for DurationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "\"{}\" is no duration (column {}): ", shortened(&self.text), self.column())?;
-        match self.fault {
-            DurationFault::NoDigits => f.write_str("write digits and one unit, as in \"10s\" or \"10ms\""),
-            DurationFault::NoUnit => {
-                f.write_str("the unit is missing, write \"10s\" for seconds or \"10ms\" for milliseconds")
-            }
-            DurationFault::Fraction => f.write_str(
-                "fractions are not accepted, use a smaller unit, as in \"1500ms\" for one and a half seconds",
-            ),
-            DurationFault::UnknownUnit => f.write_str("the units are ms, s, m and h; write a day as \"24h\""),
-            DurationFault::Trailing => {
-                f.write_str("one number and one unit are all there may be, as in \"90s\" for one minute and a half")
-            }
-            DurationFault::TooLarge => write!(f, "it is longer than {} ms", u64::MAX),
-        }
+        write!(f, "\"{}\" is no duration (column {}): {}", shortened(&self.text), self.column(), self.help())
     }
 }
 

@@ -74,7 +74,7 @@ impl Findings {
             NameFault::LineBreak => (ProblemCode::NameLineBreak, "Take the line break out of the name."),
             NameFault::NoDelay => (ProblemCode::RetryPolicyInvalid, "Give the delay at least \"1ms\"."),
         };
-        let mut problem = Problem::new(code, object, error.to_string()).help(help);
+        let mut problem = Problem::new(code, object, error.message()).help(help);
         problem.fields = error.fields();
         self.push(place, problem);
     }
