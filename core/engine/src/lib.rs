@@ -33,4 +33,6 @@ pub mod plan;
 
 pub mod topic;
 
+pub mod definitions;
+
 pub mod embedded;

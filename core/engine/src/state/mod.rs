@@ -17,9 +17,11 @@
 //! ```
 
 mod bindings;
+mod lossy;
 mod predeclared;
 
 pub use bindings::Bindings;
+pub use lossy::as_exported;
 pub use predeclared::{PREDECLARED_EXCHANGES, predeclared_exchange};
 
 use crate::rabbitmq::{
@@ -108,6 +110,9 @@ pub struct State {
     /// Whether internal exchanges are among the exchanges. `rabbitmqctl export_definitions` never writes them, the
     /// management API's export not from 4.2.9 and 4.3.3 on.
     pub internal_exchanges_visible: bool,
+    /// Whether argument values came through JSON, as in exports and the management API, and lost their wire types: every
+    /// integer is a 64-bit one, every time stamp and decimal a number, binary data and void a text.
+    pub argument_types_lost: bool,
     /// Exchanges by name.
     pub exchanges: BTreeMap<String, ExchangeDeclaration>,
     /// Queues by name, as the broker stores them: with the type that it injected.
@@ -132,6 +137,7 @@ impl State {
             known: KnownKinds::ALL,
             exclusive_queues_visible: true,
             internal_exchanges_visible: true,
+            argument_types_lost: false,
             exchanges: BTreeMap::new(),
             queues: BTreeMap::new(),
             bindings: Bindings::new(),
@@ -201,9 +207,12 @@ impl State {
         Presence::Unknown
     }
 
-    /// Whether that very binding is there; its arguments count with their types, as they do on the broker.
+    /// Whether that very binding is there; its arguments count with their types, as they do on the broker, unless the source
+    /// lost them.
     pub fn binding(&self, binding: &BindingDeclaration) -> Presence<()> {
-        if self.bindings.contains(binding) {
+        let exported = (self.argument_types_lost && !binding.arguments.is_empty())
+            .then(|| BindingDeclaration { arguments: as_exported(&binding.arguments), ..binding.clone() });
+        if self.bindings.contains(exported.as_ref().unwrap_or(binding)) {
             Presence::There(())
         } else if self.known.bindings {
             Presence::Absent
@@ -320,6 +329,21 @@ mod tests {
         assert!(state.bindings.insert(long.clone()));
         assert!(!state.bindings.insert(long));
         assert_eq!(state.binding(&int), Presence::Absent);
+    }
+
+    #[test]
+    fn a_source_that_lost_argument_types_finds_a_binding_whatever_its_types() {
+        let binding = |value| BindingDeclaration {
+            arguments: Table::from([("n", value)]),
+            ..BindingDeclaration::queue("e", "q", "")
+        };
+        let mut state = state();
+        state.bindings.insert(binding(Value::I64(5)));
+        assert_eq!(state.binding(&binding(Value::I32(5))), Presence::Absent);
+        state.argument_types_lost = true;
+        assert_eq!(state.binding(&binding(Value::I32(5))), Presence::There(()));
+        assert_eq!(state.binding(&binding(Value::Timestamp(5))), Presence::There(()));
+        assert_eq!(state.binding(&binding(Value::text("5"))), Presence::Absent);
     }
 
     #[test]
