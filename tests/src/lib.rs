@@ -1,1 +1,13 @@
 //! What crosses crates: real brokers, replay, differentials.
+#![allow(
+    clippy::missing_errors_doc,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "test support"
+)]
+
+pub mod amqp;
+pub mod broker;
+pub mod management;
