@@ -1,1 +1,29 @@
 //! Asks and changes a real broker over AMQP.
+//!
+//! A [`Client`] holds one connection and asks on as many of its channels as there are callers at a time. Each operation ends
+//! in an [`Answer`]: done, refused by the broker with code and text, or failed with a reason; never in a hang, and never in a
+//! guess. What the broker does to a connection in the meantime (closing channels by the thousand, closing the connection over
+//! one question, going away) is the client's business.
+//!
+//! ```text
+//! BrokerUrl ──▶ Client ──▶ Operation ──▶ Answer
+//!                 │
+//!                 └─ transport: Broker / Connection / Channel ──▶ amqp: amqprs with its traps wrapped
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod amqp;
+mod client;
+mod connect;
+mod limits;
+mod operation;
+mod secret;
+pub mod transport;
+mod url;
+
+pub use client::Client;
+pub use connect::{ConnectError, ConnectFailure};
+pub use limits::Limits;
+pub use operation::{Answer, Cause, Done, Failure, Operation, OperationError, QueueStatus};
+pub use secret::Secret;
+pub use url::{BrokerUrl, ClientCertificate, TlsOptions, UrlError};
