@@ -1,0 +1,36 @@
+# What comes from the machine's own package manager. Sourced by ../../test.
+
+# as_root COMMAND…: fails when this user cannot become root.
+as_root() {
+    if [ "$(id -u)" = 0 ]; then
+        "$@"
+    elif command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
+        sudo "$@"
+    else
+        return 1
+    fi
+}
+
+# install_packages NAME…: installs without starting any service.
+install_packages() {
+    command -v apt-get >/dev/null || return 1
+    local policy=/usr/sbin/policy-rc.d made=
+    if ! [ -e $policy ]; then
+        as_root sh -c "printf '#!/bin/sh\nexit 101\n' > $policy && chmod 755 $policy" || return 1
+        made=1
+    fi
+    local result=0
+    # Somebody else's apt may hold the lock for a while.
+    as_root env DEBIAN_FRONTEND=noninteractive sh -c '
+        apt-get -o DPkg::Lock::Timeout=600 -qq update &&
+        apt-get -o DPkg::Lock::Timeout=600 -qq -y -o Dpkg::Use-Pty=0 --no-install-recommends install "$@"
+    ' install "$@" >"$ACEMQ_TEST_CACHE/apt.log" 2>&1 || result=1
+    [ -z "$made" ] || as_root rm -f $policy
+    [ $result = 0 ] || tail -n 20 "$ACEMQ_TEST_CACHE/apt.log" >&2
+    return $result
+}
+
+have_linker() {
+    command -v cc >/dev/null || install_packages gcc libc6-dev ||
+        { echo "no C compiler to link with: install gcc" >&2; exit 1; }
+}
