@@ -4,6 +4,7 @@ use super::Topology;
 use super::compile::compile;
 use super::wish::{BindingWish, ExchangeWish, QueueWish, Setting, Wishes};
 use crate::rabbitmq::{BindingDeclaration, DestinationType, ExchangeDeclaration, QueueDeclaration, QueueType};
+use crate::retry::{RetryForm, RetryPolicy};
 use crate::value::{Table, Value};
 
 /// Collects what a service needs. No call fails and the order of the calls does not matter; [`TopologyBuilder::build`] judges
@@ -125,6 +126,11 @@ impl TopologyBuilder {
     /// Lets `queue` go with its last consumer.
     pub fn auto_delete(self, queue: impl Into<String>) -> Self {
         self.setting(queue, Setting::AutoDelete)
+    }
+
+    /// Gives `queue` the rungs of `policy`, so that long waits between attempts are spent in the broker.
+    pub fn retries(self, queue: impl Into<String>, policy: &RetryPolicy) -> Self {
+        self.setting(queue, Setting::Retries(RetryForm::from(policy.to_string().as_str())))
     }
 
     /// Binds `queue` to `exchange`.

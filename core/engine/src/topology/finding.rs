@@ -4,7 +4,7 @@
 //! up when there is something to report.
 
 use super::problem::{ObjectRef, Problem, ProblemCode};
-use crate::name::{NameError, NameFault, quoted};
+use crate::name::{self, NameError, NameFault, quoted};
 use std::borrow::Cow;
 
 /// A part of the document.
@@ -103,14 +103,10 @@ pub(super) fn joined<S: AsRef<str>>(words: &[S], last: &str) -> String {
     out
 }
 
-/// The known word that somebody who wrote `word` most likely meant.
-pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Over half of the letters wrong is another word.
-    let limit = word.chars().count().div_ceil(2).min(6);
-    known
-        .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(&word.to_lowercase(), candidate), candidate))
-        .filter(|(distance, _)| *distance < limit.max(2))
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
+/// The known word that somebody who wrote `word` most likely meant; none when no word is like it.
+pub(super) fn meant<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let near = name::nearest(word, known)?;
+    // With half of its letters wrong it is another word.
+    let allowed = word.chars().count().min(near.chars().count()).div_ceil(3);
+    (strsim::damerau_levenshtein(&word.to_lowercase(), &near.to_lowercase()) <= allowed).then_some(near)
 }

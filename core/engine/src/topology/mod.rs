@@ -9,6 +9,7 @@
 
 mod builder;
 mod compile;
+mod consumer;
 mod describe;
 mod finding;
 mod intent;

@@ -1,5 +1,6 @@
 //! What is asked for, before any rule has looked at it: the types of the document, which the builder fills as well.
 
+use crate::retry::RetryForm;
 use crate::value::{Table, Value};
 use serde::Deserialize;
 
@@ -33,8 +34,7 @@ pub(super) struct QueueWish {
     pub arguments: Table,
     pub dead_letter: bool,
     pub dead_letter_to: Option<String>,
-    /// The policy's text or mapping. It is read with the rules, so that its problems stand beside all others.
-    pub retry: Option<Value>,
+    pub retry: Option<RetryForm>,
 }
 
 /// A binding as it is asked for.
@@ -69,8 +69,7 @@ pub(super) enum Setting {
     Transient,
     Exclusive,
     AutoDelete,
-    #[expect(dead_code, reason = "no builder call writes it yet")]
-    Retries(Value),
+    Retries(RetryForm),
 }
 
 /// Everything that is asked for.

@@ -1,7 +1,7 @@
 //! Bindings: both ends must be known, and equal ones are one.
 
 use super::super::describe::describe_binding;
-use super::super::finding::{Findings, Place, Section, exchange as exchange_named, nearest, queue as queue_named};
+use super::super::finding::{Findings, Place, Section, exchange as exchange_named, meant, queue as queue_named};
 use super::super::problem::{ObjectRef, Problem, ProblemCode};
 use super::super::tables::DeclaredBinding;
 use super::super::wish::BindingWish;
@@ -208,5 +208,5 @@ fn guess<'a>(name: &str, known: impl ExactSizeIterator<Item = &'a str>) -> Strin
     // The names come from a hash map: sorted, so that the same document always gets the same answer.
     let mut known: Vec<&str> = known.collect();
     known.sort_unstable();
-    nearest(name, known).map(|near| format!("Did you mean \"{}\"? ", shown(near))).unwrap_or_default()
+    meant(name, known).map(|near| format!("Did you mean \"{}\"? ", shown(near))).unwrap_or_default()
 }

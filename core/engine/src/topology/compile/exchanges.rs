@@ -1,7 +1,7 @@
 //! Exchanges: what is declared, what somebody else declares, and the two that every queue shares.
 
 use super::super::describe::describe_exchange;
-use super::super::finding::{Findings, Place, Section, exchange as named, joined, nearest};
+use super::super::finding::{Findings, Place, Section, exchange as named, joined, meant};
 use super::super::problem::{ObjectRef, Problem, ProblemCode};
 use super::super::tables::{DeclaredExchange, ExternalExchange};
 use super::super::wish::ExchangeWish;
@@ -286,7 +286,7 @@ fn exchange_type(wish: &mut ExchangeWish, place: &Place, findings: &mut Findings
         let sentence =
             format!("{} has the type {}, which RabbitMQ does not have", named(&wish.name), name::quoted(&kind));
         let known = BUILT_IN_TYPES.into_iter().chain(OTHER_TYPES);
-        let guess = nearest(&kind, known).map(|near| format!("Did you mean \"{near}\"? ")).unwrap_or_default();
+        let guess = meant(&kind, known).map(|near| format!("Did you mean \"{near}\"? ")).unwrap_or_default();
         let problem = Problem::new(ProblemCode::ExchangeTypeUnknown, object, sentence)
             .field("type", kind.as_str())
             .help(format!(

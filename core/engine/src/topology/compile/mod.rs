@@ -10,6 +10,9 @@ mod queues;
 mod retries;
 mod settings;
 
+pub(super) use exchanges::shared;
+pub(super) use queues::dead_letter_half;
+
 use super::finding::{Findings, Place};
 use super::problem::{ObjectRef, Problem, ProblemCode};
 use super::tables::Tables;

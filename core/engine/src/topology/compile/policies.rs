@@ -1,6 +1,6 @@
 //! Policies: settings that an operator can change on a live queue.
 
-use super::super::finding::{Findings, Place, Section, joined, nearest};
+use super::super::finding::{Findings, Place, Section, joined, meant};
 use super::super::problem::{ObjectRef, Problem, ProblemCode};
 use super::super::wish::PolicyWish;
 use crate::name::quoted;
@@ -70,7 +70,7 @@ fn check(wish: &PolicyWish, place: &Place, findings: &mut Findings) {
     if let Some(apply_to) = wish.apply_to.as_deref().filter(|apply_to| !APPLY_TO.contains(apply_to)) {
         let sentence =
             format!("policy {name} applies to {}, which is nothing that a policy can apply to", quoted(apply_to));
-        let guess = nearest(apply_to, APPLY_TO).map(|near| format!("Did you mean \"{near}\"? ")).unwrap_or_default();
+        let guess = meant(apply_to, APPLY_TO).map(|near| format!("Did you mean \"{near}\"? ")).unwrap_or_default();
         let help = format!("{guess}Write one of {}.", joined(&APPLY_TO, "or"));
         report(ProblemCode::PolicyInvalid, Some("apply_to"), sentence, &help);
     }

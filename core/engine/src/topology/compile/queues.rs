@@ -1,7 +1,7 @@
 //! Queues: the canonical argument table of each, and the queues that it brings with it.
 
 use super::super::describe::describe_queue;
-use super::super::finding::{Findings, Place, Section, exchange as exchange_named, joined, nearest, queue as named};
+use super::super::finding::{Findings, Place, Section, exchange as exchange_named, joined, meant, queue as named};
 use super::super::problem::{ObjectRef, Problem, ProblemCode};
 use super::super::tables::{DeclaredBinding, DeclaredQueue};
 use super::super::wish::QueueWish;
@@ -318,7 +318,7 @@ fn queue_type(wish: &mut QueueWish, durable: bool, place: &Place, findings: &mut
 
 fn unknown_type(queue: &str, asked: &str) -> Problem {
     let sentence = format!("{} has the type {}, which RabbitMQ does not have", named(queue), quoted(asked));
-    let guess = nearest(asked, QueueType::ALL.map(QueueType::name))
+    let guess = meant(asked, QueueType::ALL.map(QueueType::name))
         .map(|near| format!("Did you mean \"{near}\"? "))
         .unwrap_or_default();
     Problem::new(ProblemCode::QueueTypeUnknown, ObjectRef::queue(queue), sentence)

@@ -4,6 +4,7 @@ use super::super::finding::{Findings, queue as named};
 use super::super::problem::{ObjectRef, Problem, ProblemCode};
 use super::super::wish::{QueueWish, Setting, Wishes};
 use crate::name::quoted;
+use crate::retry::RetryForm;
 use std::collections::HashMap;
 
 /// Writes each setting into its queue, whichever was asked for first.
@@ -94,8 +95,8 @@ fn set(wish: &mut QueueWish, setting: Setting) -> Result<(), Box<Problem>> {
                     wish,
                     ProblemCode::RetryPolicyConflict,
                     "retry policy",
-                    &old.to_json(),
-                    &policy.to_json(),
+                    &text(old),
+                    &text(&policy),
                 )));
             }
             _ => wish.retry = Some(policy),
@@ -110,4 +111,8 @@ fn twice(wish: &QueueWish, code: ProblemCode, what: &str, first: &str, second: &
         .field("first", first)
         .field("second", second)
         .help("Keep one of the two.")
+}
+
+fn text(policy: &RetryForm) -> String {
+    policy.policy().map(|policy| policy.to_string()).unwrap_or_default()
 }

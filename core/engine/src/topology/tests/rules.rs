@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::rabbitmq::{QueueDeclaration, QueueType};
+use crate::retry::RetryPolicy;
 use crate::value::Table;
 
 #[test]
@@ -104,4 +105,55 @@ Topology: 0 exchanges, 3 queues, 0 bindings
         Topology::builder().queue("a").of_type("a", QueueType::Quorum).exclusive("a").auto_delete("a").build();
     assert_eq!(codes(&topology), ["queue_type_needs_durable"]);
     assert_eq!(topology.problems()[0].fields["flags"], serde_json::json!(["exclusive", "auto-delete"]));
+}
+
+fn exponential() -> RetryPolicy {
+    "exponential(6, 10s)".parse().unwrap()
+}
+
+#[test]
+fn the_intent_of_a_retried_queue_is_the_one_of_the_contract() {
+    let topology = Topology::builder().queue_with_dead_letter("orders").retries("orders", &exponential()).build();
+    assert_eq!(topology.check(), []);
+    assert_eq!(
+        topology.intent(),
+        "\
+Topology: 2 exchanges, 6 queues, 3 bindings
+  declare exchange acemq.dlx (direct)
+  declare exchange acemq.retry (direct)
+  declare queue orders (durable, quorum, x-dead-letter-exchange=acemq.dlx, x-dead-letter-routing-key=orders.dlq)
+  declare queue orders.dlq (durable, classic)
+  declare queue orders.parked (durable, classic)
+  declare queue orders.retry.40s (durable, classic, x-dead-letter-exchange=acemq.retry, x-dead-letter-routing-key=orders, x-message-ttl=40000)
+  declare queue orders.retry.80s (durable, classic, x-dead-letter-exchange=acemq.retry, x-dead-letter-routing-key=orders, x-message-ttl=80000)
+  declare queue orders.retry.160s (durable, classic, x-dead-letter-exchange=acemq.retry, x-dead-letter-routing-key=orders, x-message-ttl=160000)
+  declare binding orders.dlq (from acemq.dlx on orders.dlq)
+  declare binding orders.parked (from acemq.dlx on orders.parked)
+  declare binding orders (from acemq.retry on orders)
+"
+    );
+}
+
+#[test]
+fn retries_without_dead_letters_bring_no_dead_letter_queues_and_short_waits_no_rungs() {
+    let tables = Topology::builder().queue("q").retries("q", &exponential()).build().tables().unwrap();
+    assert_eq!(tables.exchanges.len(), 1);
+    assert_eq!(tables.exchanges[0].declaration.name, "acemq.retry");
+    assert_eq!(tables.queues.len(), 4);
+    let short: RetryPolicy = "fixed(3, 1s)".parse().unwrap();
+    let tables = Topology::builder().queue("q").retries("q", &short).build().tables().unwrap();
+    assert_eq!((tables.exchanges.len(), tables.queues.len(), tables.bindings.len()), (0, 1, 0));
+}
+
+#[test]
+fn a_consumer_declares_what_the_topology_declares_without_the_source() {
+    let topology = Topology::builder().queue_with_dead_letter("orders").retries("orders", &exponential()).build();
+    let mut expected = topology.tables().unwrap();
+    expected.queues.retain(|queue| queue.declaration.name != "orders");
+    assert_eq!(Topology::consumer_declarations("orders", Some(&exponential())).unwrap(), expected);
+    let alone = Topology::consumer_declarations("orders", Some(&RetryPolicy::none())).unwrap();
+    assert_eq!(alone, Topology::consumer_declarations("orders", None).unwrap());
+    assert_eq!((alone.exchanges.len(), alone.queues.len(), alone.bindings.len()), (1, 2, 2));
+    let errors = Topology::consumer_declarations(&"q".repeat(250), Some(&exponential())).unwrap_err();
+    assert_eq!(errors.iter().map(|error| error.code()).collect::<Vec<_>>(), ["name_too_long"; 2]);
 }
