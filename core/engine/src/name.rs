@@ -14,8 +14,9 @@
 //! assert_eq!(name::dead_letter_queue("amq.orders").unwrap_err().code(), "name_reserved");
 //! ```
 
+pub use crate::value::shown_name as shown;
+
 use serde_json::Value as Json;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -304,22 +305,6 @@ fn derived_error(source: &str, suffix: &str, fault: NameFault) -> NameError {
         fault,
         derived: Some(Derived { source: source.to_owned(), suffix: suffix.to_owned() }),
     }
-}
-
-/// A name as it is shown to people: control characters as `\u{..}`, everything else as it is.
-pub fn shown(name: &str) -> Cow<'_, str> {
-    if !name.contains(char::is_control) {
-        return Cow::Borrowed(name);
-    }
-    let mut out = String::with_capacity(name.len() + 8);
-    for character in name.chars() {
-        if character.is_control() {
-            out.extend(character.escape_unicode());
-        } else {
-            out.push(character);
-        }
-    }
-    Cow::Owned(out)
 }
 
 /// [`shown`] in double quotes for use in a sentence; what is longer than any name can be is cut.

@@ -28,6 +28,26 @@ mod json;
 pub use canonical::fingerprint;
 pub(crate) use canonical::{write_string, write_table};
 
+use std::borrow::Cow;
+
+/// A name as it is shown to people: control characters as `\u{..}`, everything else as it is.
+///
+/// RabbitMQ allows any UTF-8 in a name, so a name may hold what would move the cursor of a terminal.
+pub fn shown_name(name: &str) -> Cow<'_, str> {
+    if !name.contains(char::is_control) {
+        return Cow::Borrowed(name);
+    }
+    let mut out = String::with_capacity(name.len() + 8);
+    for c in name.chars() {
+        if c.is_control() {
+            out.extend(c.escape_unicode());
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
 /// One AMQP 0-9-1 field value, with the type that travels on the wire.
 ///
 /// Equality is exact: same wire type and same content (floats by their bits). RabbitMQ's own looser comparison is

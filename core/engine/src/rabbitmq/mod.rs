@@ -22,5 +22,7 @@ pub use predict::{
     declare_exchange, declare_exchange_passively, declare_queue, declare_queue_passively, delete_exchange,
     delete_queue, effective_request, stored_name, unbind,
 };
-pub use refusal::{Known, Printed, Refusal, RefusalClass, RefusalDocument, RefusedKind, Side, typed_value};
+pub use refusal::{
+    Known, LineError, Printed, PrintedDocument, Refusal, RefusalClass, RefusalDocument, RefusedKind, Side, typed_value,
+};
 pub use version::{Broker, Product, Version, VersionError};

@@ -1,7 +1,7 @@
 //! The words for an object that every rendering shares.
 
-pub use crate::name::shown as shown_name;
 use crate::rabbitmq::{BindingDeclaration, ExchangeDeclaration, QueueDeclaration};
+pub use crate::value::shown_name;
 use crate::value::{Table, Value};
 use std::borrow::Cow;
 use std::fmt::Write as _;

@@ -1,8 +1,9 @@
 //! The document `acemq.refusal/1` that `acemq explain --format json` prints.
 
-use super::{Printed, Refusal};
+use super::{Known, Printed, Refusal};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// A refusal as a document; values are the text as printed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -63,5 +64,71 @@ impl Refusal {
             truncated: self.truncated,
             says: self.says.clone(),
         }
+    }
+}
+
+/// One line of input for `acemq explain --format json -`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    code: Option<u16>,
+    text: String,
+    name: Option<String>,
+    vhost: Option<String>,
+}
+
+/// The management API's answer to a refused declaration.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HttpAnswer {
+    #[serde(rename = "error")]
+    _error: String,
+    reason: String,
+}
+
+/// A line that holds no refusal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineError {
+    problem: String,
+}
+
+impl fmt::Display for LineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}; a line is a refusal's text, that text as a JSON string, or {{\"text\": …}} with \"code\", \"name\" and \"vhost\" if they are known",
+            self.problem
+        )
+    }
+}
+
+impl std::error::Error for LineError {}
+
+impl Refusal {
+    /// Reads a line of `acemq explain --format json -`: plain text, a JSON string, or `{"code","text","name","vhost"}` where
+    /// only `text` is needed. The management API's `{"error","reason"}` is taken too.
+    ///
+    /// # Errors
+    /// An empty line, and a JSON object with other keys or other types.
+    pub fn read_line(line: &str) -> Result<Self, LineError> {
+        let line = line.trim();
+        if line.is_empty() {
+            return Err(LineError { problem: "the line is empty".to_owned() });
+        }
+        if line.starts_with('"')
+            && let Ok(text) = serde_json::from_str::<String>(line)
+        {
+            return Ok(Self::read(None, &text, Known::default()));
+        }
+        // An Erlang term begins with a brace too, but never with a string in it.
+        if line.strip_prefix('{').is_some_and(|inner| inner.trim_start().starts_with(['"', '}'])) {
+            if let Ok(answer) = serde_json::from_str::<HttpAnswer>(line) {
+                return Ok(Self::read(None, &answer.reason, Known::default()));
+            }
+            let line: Line = serde_json::from_str(line).map_err(|error| LineError { problem: error.to_string() })?;
+            let known = Known { name: line.name.as_deref(), vhost: line.vhost.as_deref() };
+            return Ok(Self::read(line.code, &line.text, known));
+        }
+        Ok(Self::read(None, line, Known::default()))
     }
 }

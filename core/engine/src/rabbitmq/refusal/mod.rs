@@ -13,13 +13,17 @@
 
 mod adopt;
 mod document;
+mod envelope;
 mod pattern;
+mod quoting;
+mod sentence;
 mod sides;
 mod wordings;
 
 pub use adopt::typed_value;
-pub use document::RefusalDocument;
+pub use document::{LineError, PrintedDocument, RefusalDocument};
 
+use pattern::{Found, Mode};
 use std::fmt;
 
 /// What the caller knows about the request that was refused. Names and vhosts that hold quotes can only be told from the
@@ -193,46 +197,75 @@ impl Refusal {
     /// assert_eq!(refusal.current.unwrap().value, "60000");
     /// ```
     pub fn read(code: Option<u16>, text: &str, known: Known<'_>) -> Self {
-        let text = text.split_once(" - ").map_or(text, |(_, explanation)| explanation);
-        let found = pattern::Reading::new(text, known).find(wordings::WORDINGS);
-        let Some(mut found) = found else {
-            return Self {
-                class: RefusalClass::Other,
-                kind: None,
-                name: None,
-                vhost: None,
-                argument: None,
-                received: None,
-                current: None,
-                absent: None,
-                truncated: false,
-                says: String::new(),
-                code,
-                text: text.to_owned(),
-                absence: false,
-            };
-        };
-        let kind = found.wording.kind.or_else(|| match found.get("kind") {
-            Some("queue") => Some(RefusedKind::Queue),
-            Some("exchange") => Some(RefusedKind::Exchange),
+        let candidates = envelope::candidates(text);
+        let found = [Mode::Whole, Mode::Cut, Mode::Followed].into_iter().find_map(|mode| {
+            candidates.iter().find_map(|candidate| {
+                let code = code.or(candidate.code);
+                Some((pattern::find(wordings::WORDINGS, &candidate.explanation, code, known, mode)?, candidate))
+            })
+        });
+        match (found, candidates.first()) {
+            (Some((found, candidate)), _) => Self::of(code.or(candidate.code), &candidate.explanation, found),
+            (None, Some(candidate)) => Self::unknown(code.or(candidate.code), &candidate.explanation),
+            (None, None) => Self::unknown(code, text),
+        }
+    }
+
+    fn of(code: Option<u16>, text: &str, mut found: Found<'_>) -> Self {
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        let kind = found.wording.kind.or_else(|| match found.get("kind")? {
+            "queue" | "Queue" => Some(RefusedKind::Queue),
+            "exchange" | "Exchange" => Some(RefusedKind::Exchange),
             _ => None,
         });
-        let sides = found.sides.take().unwrap_or_default();
-        Self {
+        let argument = owned(found.wording.argument.or_else(|| found.get("argument")));
+        let sides = found.sides.get_or_insert_default();
+        let (received, current, absent) = (sides.received.take(), sides.current.take(), sides.absent);
+        let sent =
+            argument.as_ref().and_then(|_| found.get("value").or_else(|| found.get("error").and_then(sent_value)));
+        let mut refusal = Self {
             class: found.wording.class,
             kind,
-            name: found.get("name").map(str::to_owned),
-            vhost: found.get("vhost").map(str::to_owned),
-            argument: found.get("argument").map(str::to_owned),
-            received: sides.received,
-            current: sides.current,
-            absent: sides.absent,
-            truncated: found.cut,
+            name: owned(found.get("name")),
+            vhost: owned(found.get("vhost")),
+            received: received.or_else(|| sent.map(|value| Printed { value: value.to_owned(), kind: None })),
+            argument,
+            current,
+            absent,
+            truncated: found.mode == Mode::Cut || found.ends_cut(text),
             says: String::new(),
             code,
             text: text.to_owned(),
-            absence: found.wording.absence,
-        }
+            absence: found.wording.absence && found.mode != Mode::Followed,
+        };
+        refusal.says = sentence::say(&refusal, Some(&found));
+        refusal
+    }
+
+    fn unknown(code: Option<u16>, text: &str) -> Self {
+        let class = match code {
+            Some(403) => RefusalClass::AccessRefused,
+            Some(405) => RefusalClass::Locked,
+            Some(540) => RefusalClass::NotImplemented,
+            _ => RefusalClass::Other,
+        };
+        let mut refusal = Self {
+            class,
+            kind: None,
+            name: None,
+            vhost: None,
+            argument: None,
+            received: None,
+            current: None,
+            absent: None,
+            truncated: pattern::is_cut(text),
+            says: String::new(),
+            code,
+            text: text.to_owned(),
+            absence: false,
+        };
+        refusal.says = sentence::say(&refusal, None);
+        refusal
     }
 
     /// Whether this proves that the queue or exchange [`name`](Self::name) does not exist.
@@ -240,8 +273,17 @@ impl Refusal {
     /// Only `no queue 'N' in vhost 'V'` and `no exchange …` do. Every other 404 may come from a queue that is there but
     /// whose node or leader is not: planning a creation from it would be wrong.
     pub fn proves_absence(&self) -> bool {
-        self.absence && self.name.is_some()
+        self.absence && self.name.is_some() && self.code.is_none_or(|code| code == 404)
     }
+}
+
+/// The value inside the broker's complaint about it: `{value_negative,-1}`, `"unsupported queue type 'bogus'"`.
+fn sent_value(error: &str) -> Option<&str> {
+    if let Some(inside) = error.strip_prefix("\"unsupported queue ") {
+        return inside.strip_suffix("'\"")?.split_once(" '").map(|(_, value)| value);
+    }
+    let (complaint, value) = error.strip_prefix('{')?.strip_suffix('}')?.split_once(',')?;
+    matches!(complaint, "value_zero" | "value_negative" | "value_too_large" | "max_value_exceeded").then_some(value)
 }
 
 #[cfg(test)]

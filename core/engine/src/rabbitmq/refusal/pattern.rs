@@ -1,95 +1,158 @@
-//! Matching a text against a wording, anchored at both ends.
+//! Matching a text against a wording.
 //!
-//! A pattern is literal text with fields in braces. `{kind}` is `queue` or `exchange`; `{argument}`, `{module}`, `{type}`,
-//! `{permission}`, `{feature}`, `{node}` and `{limit}` are words without blanks and quotes; `{sides}` is what
-//! [`sides`](super::sides) reads; every other field goes on to the next literal. Where several ends are possible the first
-//! one that lets the rest match is taken, but `{name}` and `{vhost}` first try what the caller knows.
-//!
-//! A text that ends in `...` was cut: it matches a wording of which it is the beginning. Fields that the cut left
-//! incomplete are kept apart, so that nobody takes them for the whole.
+//! A pattern is literal text with fields in braces. `{kind}` is `queue` or `exchange`; `{sides}` is what
+//! [`sides`](super::sides) reads; the fields of [`WORDS`] are words without blanks and quotes; every other field goes on to
+//! the next literal. Nothing in a text is escaped, so several ends may be possible: the first one that lets the rest match
+//! is taken, but `{name}` and `{vhost}` first try what the caller knows.
 
-use super::Known;
 use super::sides::Sides;
 use super::wordings::Wording;
+use super::{Known, RefusalClass};
+use std::borrow::Cow;
 
 /// Attempts that one wording may cost. Real texts need fewer than twenty; a hostile one full of quotes is given up.
-const ATTEMPTS: u32 = 2_000;
+const ATTEMPTS: u32 = 500;
 
-/// A text that is being read.
-pub(super) struct Reading<'t> {
-    text: &'t str,
-    known: Known<'t>,
+/// A cut text of fewer bytes than this is the beginning of too many wordings.
+const SHORTEST_CUT: usize = 12;
+
+/// A broker cuts a text of 255 bytes or characters, and no name that stands before the explanation is longer than 19.
+const SHORTEST_WHOLE: usize = 255 - "PRECONDITION_FAILED - ".len() - 1;
+
+/// Fields that hold neither blanks nor quotes.
+const WORDS: [&str; 9] = ["argument", "feature", "flag", "limit", "module", "needed", "permission", "type", "verb"];
+
+/// How much of the text must match how much of the wording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// All of both.
+    Whole,
+    /// The text is the beginning of the wording: the broker cut it and wrote `...` instead of the rest.
+    Cut,
+    /// The wording is the beginning of the text: something follows, as a client's file and line.
+    Followed,
 }
 
 /// A wording that was found, with its fields.
+#[derive(Debug)]
 pub(super) struct Found<'t> {
     pub(super) wording: &'static Wording,
+    pub(super) mode: Mode,
     pub(super) sides: Option<Sides>,
-    /// The text ends before the wording does.
-    pub(super) cut: bool,
     fields: Vec<Field<'t>>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Field<'t> {
     name: &'static str,
-    text: &'t str,
+    text: Cow<'t, str>,
     whole: bool,
 }
 
-impl<'t> Found<'t> {
+impl Found<'_> {
     /// A field that is there to its end.
-    pub(super) fn get(&self, name: &str) -> Option<&'t str> {
-        self.fields.iter().find(|field| field.name == name && field.whole).map(|field| field.text)
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        self.fields.iter().find(|field| field.name == name && field.whole).map(|field| &*field.text)
+    }
+
+    /// Whether the wording ends in free words, and those were cut.
+    pub(super) fn ends_cut(&self, text: &str) -> bool {
+        self.wording.pattern.ends_with('}') && is_cut(text)
     }
 
     /// The beginning of a field that the cut left incomplete.
-    #[expect(dead_code, reason = "the sentences use it")]
-    pub(super) fn beginning(&self, name: &str) -> Option<&'t str> {
-        self.fields.iter().find(|field| field.name == name && !field.whole).map(|field| field.text)
+    pub(super) fn beginning(&self, name: &str) -> Option<&str> {
+        self.fields.iter().find(|field| field.name == name && !field.whole).map(|field| &*field.text)
     }
 }
 
-impl<'t> Reading<'t> {
-    pub(super) fn new(text: &'t str, known: Known<'t>) -> Self {
-        Self { text, known }
+/// The first of `wordings` that `text` matches in `mode`.
+///
+/// A cut text may be the beginning of several wordings; those that do not go with the reply code are out. If the rest are
+/// of different classes, the text proves nothing.
+pub(super) fn find<'t>(
+    wordings: &'static [Wording],
+    text: &'t str,
+    code: Option<u16>,
+    known: Known<'t>,
+    mode: Mode,
+) -> Option<Found<'t>> {
+    if mode != Mode::Cut {
+        return wordings.iter().find_map(|wording| Attempt::new(known, mode).run(wording, text));
     }
+    let text = text.strip_suffix("...").or_else(|| text.strip_suffix('…'))?;
+    let text = without_half_character(text);
+    if text.len() < SHORTEST_CUT {
+        return None;
+    }
+    let mut all = wordings
+        .iter()
+        .filter(|wording| goes_with(wording.class, code))
+        .filter_map(|wording| Attempt::new(known, mode).run(wording, text));
+    let first = all.next()?;
+    all.all(|other| other.wording.class == first.wording.class).then_some(first)
+}
 
-    /// The first wording that matches the whole text, else the first of which the text is a cut beginning.
-    pub(super) fn find(&self, wordings: &'static [Wording]) -> Option<Found<'t>> {
-        let whole = wordings.iter().find_map(|wording| Attempt::new(self.known, false).run(wording, self.text));
-        whole.or_else(|| {
-            let text = self.text.strip_suffix("...")?.trim_end_matches(char::REPLACEMENT_CHARACTER);
-            wordings.iter().find_map(|wording| Attempt::new(self.known, true).run(wording, text))
-        })
+/// Whether a text ends as a cut one does.
+pub(super) fn is_cut(text: &str) -> bool {
+    text.ends_with("...") && text.len() > SHORTEST_WHOLE
+}
+
+/// Takes off what a cut through a character left: U+FFFD, or the byte as Python's `backslashreplace` writes it.
+fn without_half_character(text: &str) -> &str {
+    let text = text.trim_end_matches(char::REPLACEMENT_CHARACTER);
+    let escaped = text.rfind("\\x").and_then(|at| text.split_at_checked(at));
+    match escaped {
+        Some((before, byte)) if byte.len() == 4 && byte.chars().skip(2).all(|c| c.is_ascii_hexdigit()) => before,
+        _ => text,
+    }
+}
+
+/// Whether refusals of this class come with that code.
+fn goes_with(class: RefusalClass, code: Option<u16>) -> bool {
+    use RefusalClass::{
+        AccessRefused, InUse, Inequivalent, Invalid, Locked, NotEmpty, NotFound, NotImplemented, Unavailable,
+    };
+    match code {
+        Some(403) => matches!(class, AccessRefused | Invalid | InUse),
+        Some(404) => matches!(class, NotFound | Unavailable),
+        Some(405) => class == Locked,
+        Some(406) => matches!(class, Inequivalent | Invalid | NotEmpty | InUse),
+        Some(540) => class == NotImplemented,
+        _ => true,
     }
 }
 
 /// One wording against one text.
 struct Attempt<'t> {
     known: Known<'t>,
-    cut: bool,
+    mode: Mode,
     left: u32,
     fields: Vec<Field<'t>>,
     sides: Option<Sides>,
 }
 
 impl<'t> Attempt<'t> {
-    fn new(known: Known<'t>, cut: bool) -> Self {
-        Self { known, cut, left: ATTEMPTS, fields: Vec::new(), sides: None }
+    fn new(known: Known<'t>, mode: Mode) -> Self {
+        Self { known, mode, left: ATTEMPTS, fields: Vec::new(), sides: None }
     }
 
     fn run(mut self, wording: &'static Wording, text: &'t str) -> Option<Found<'t>> {
         let (first, _) = split_literal(wording.pattern);
         let matched = text.starts_with(first) && self.step(wording.pattern, text);
-        matched.then_some(Found { wording, sides: self.sides, cut: self.cut, fields: self.fields })
+        matched.then_some(Found { wording, mode: self.mode, sides: self.sides, fields: self.fields })
     }
 
     fn step(&mut self, pattern: &'static str, text: &'t str) -> bool {
         let Some(left) = self.left.checked_sub(1) else { return false };
         self.left = left;
         if pattern.is_empty() {
-            return text.is_empty();
+            return match self.mode {
+                Mode::Whole => text.is_empty(),
+                // A cut text that says everything was shortened by a person.
+                Mode::Cut => text.is_empty(),
+                Mode::Followed => !text.starts_with(char::is_alphanumeric),
+            };
         }
         if let Some((name, after)) = pattern.strip_prefix('{').and_then(|rest| rest.split_once('}')) {
             return self.field(name, after, text);
@@ -97,74 +160,79 @@ impl<'t> Attempt<'t> {
         let (literal, after) = split_literal(pattern);
         match text.strip_prefix(literal) {
             Some(rest) => self.step(after, rest),
-            None => self.cut && literal.starts_with(text),
+            None => self.mode == Mode::Cut && literal.starts_with(text),
         }
     }
 
     fn field(&mut self, name: &'static str, after: &'static str, text: &'t str) -> bool {
         if name == "sides" {
-            self.sides = Sides::read(text, self.cut);
+            self.sides = Sides::read(text, self.mode);
             return self.sides.is_some();
         }
-        let (literal, rest_of_pattern) = split_literal(after);
-        if let Some(known) = self.known_for(name) {
-            if let Some(rest) = text.strip_prefix(known)
-                && (rest.starts_with(literal) || self.cut && literal.starts_with(rest))
-                && self.accept(name, known, after, rest)
+        let (literal, behind) = split_literal(after);
+        for (printed, meant) in self.known_for(name) {
+            if let Some(rest) = text.strip_prefix(&*printed)
+                && rest.starts_with(literal)
+                && self.accept(name, meant.clone(), after, rest)
             {
                 return true;
             }
-            if self.cut && !text.is_empty() && known.starts_with(text) {
-                self.fields.push(Field { name, text: known, whole: true });
+            if self.mode == Mode::Cut && ends_within(text, &printed, literal) {
+                self.fields.push(Field { name, text: meant, whole: true });
                 return true;
             }
         }
         if literal.is_empty() {
-            return self.ends(name, text);
+            return self.goes_on_to_the_end(name, text);
         }
-        if rest_of_pattern.is_empty() && !self.cut {
+        if behind.is_empty() && self.mode == Mode::Whole {
             // The last literal stands at the very end, so the field is all that is before it.
-            return text.strip_suffix(literal).is_some_and(|value| self.accept(name, value, "", ""));
+            return text.strip_suffix(literal).is_some_and(|value| self.accept(name, value.into(), "", ""));
         }
         for (at, _) in text.match_indices(literal) {
-            let (Some(value), Some(rest)) = (text.get(..at), text.get(at..)) else { continue };
+            let Some((value, rest)) = text.split_at_checked(at) else { continue };
             if !allowed(name, value) {
                 return false;
             }
-            if self.accept(name, value, after, rest) {
+            if self.accept(name, value.into(), after, rest) {
                 return true;
             }
+            if self.left == 0 {
+                return false;
+            }
         }
-        self.cut && self.ends_cut(name, literal, text)
+        self.mode == Mode::Cut && self.is_cut(name, literal, text)
     }
 
-    /// The field that goes on to the end of the text.
-    fn ends(&mut self, name: &'static str, text: &'t str) -> bool {
+    fn goes_on_to_the_end(&mut self, name: &'static str, text: &'t str) -> bool {
+        let text = match self.mode {
+            Mode::Followed if WORDS.contains(&name) => {
+                text.split(|c: char| !is_word_character(c)).next().unwrap_or_default()
+            }
+            _ => text,
+        };
         let allowed = allowed(name, text);
         if allowed {
-            self.fields.push(Field { name, text, whole: !self.cut });
+            self.fields.push(Field { name, text: text.into(), whole: self.mode != Mode::Cut });
         }
         allowed
     }
 
     /// The text was cut inside this field or inside the literal behind it.
-    fn ends_cut(&mut self, name: &'static str, literal: &str, text: &'t str) -> bool {
-        // Literals are ASCII, so every length is a boundary.
+    fn is_cut(&mut self, name: &'static str, literal: &'static str, text: &'t str) -> bool {
+        // Literals are ASCII, so every length is a boundary; a single quote more is no sign of an end.
         let begun = (2..literal.len()).rev().find_map(|length| text.strip_suffix(literal.get(..length)?));
-        let field = match begun {
-            Some(value) => Field { name, text: value, whole: true },
-            None => Field { name, text, whole: false },
-        };
-        let allowed = allowed(name, field.text);
-        if allowed {
-            self.fields.push(field);
+        let (value, whole) = begun.map_or((text, false), |value| (value, true));
+        let fits = if whole { allowed(name, value) } else { may_begin(name, value) };
+        if fits && !value.is_empty() {
+            self.fields.push(Field { name, text: value.into(), whole });
         }
-        allowed
+        fits
     }
 
     /// Takes `value` for the field if the rest matches too.
-    fn accept(&mut self, name: &'static str, value: &'t str, pattern: &'static str, rest: &'t str) -> bool {
-        if !allowed(name, value) {
+    fn accept(&mut self, name: &'static str, value: Cow<'t, str>, pattern: &'static str, rest: &'t str) -> bool {
+        if !allowed(name, &value) {
             return false;
         }
         let before = self.fields.len();
@@ -176,12 +244,35 @@ impl<'t> Attempt<'t> {
         matched
     }
 
-    fn known_for(&self, name: &str) -> Option<&'t str> {
-        match name {
+    /// How a known name may be printed, with the name it then stands for.
+    fn known_for(&self, field: &str) -> Vec<(Cow<'t, str>, Cow<'t, str>)> {
+        let known = match field {
             "name" => self.known.name,
             "vhost" => self.known.vhost,
             _ => None,
+        };
+        let Some(known) = known else { return Vec::new() };
+        let mut forms = vec![(Cow::Borrowed(known), Cow::Borrowed(known))];
+        if known.contains(['\r', '\n']) {
+            // Brokers take line ends out of names before they do anything else.
+            let stripped = known.replace(['\r', '\n'], "");
+            forms.push((stripped.clone().into(), stripped.into()));
         }
+        if known.chars().any(|c| ('\u{80}'..='\u{ff}').contains(&c)) {
+            // 3.12 to 4.0.4 send these characters as single bytes, which are no UTF-8.
+            let bytes: Option<Vec<u8>> = known.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect();
+            let sent = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            forms.extend(sent.map(|sent| (sent.into(), known.into())));
+        }
+        forms
+    }
+}
+
+/// Whether `text` ends inside `printed`, or inside the `literal` that follows it.
+fn ends_within(text: &str, printed: &str, literal: &str) -> bool {
+    match text.strip_prefix(printed) {
+        Some(rest) => literal.starts_with(rest),
+        None => !text.is_empty() && printed.starts_with(text),
     }
 }
 
@@ -189,12 +280,23 @@ fn split_literal(pattern: &'static str) -> (&'static str, &'static str) {
     pattern.find('{').and_then(|at| pattern.split_at_checked(at)).unwrap_or((pattern, ""))
 }
 
+const KINDS: [&str; 4] = ["queue", "exchange", "Queue", "Exchange"];
+
 fn allowed(field: &str, value: &str) -> bool {
     match field {
-        "kind" => matches!(value, "queue" | "exchange"),
-        "argument" | "module" | "type" | "permission" | "feature" | "node" | "limit" => {
-            !value.contains(|c: char| c.is_whitespace() || c == '\'' || c == '"')
-        }
-        _ => true,
+        "kind" => KINDS.contains(&value),
+        _ => !WORDS.contains(&field) || (!value.is_empty() && value.chars().all(is_word_character)),
     }
+}
+
+/// Whether a cut `value` can be the beginning of the field.
+fn may_begin(field: &str, value: &str) -> bool {
+    match field {
+        "kind" => KINDS.iter().any(|kind| kind.starts_with(value)),
+        _ => !WORDS.contains(&field) || value.chars().all(is_word_character),
+    }
+}
+
+fn is_word_character(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '!')
 }
