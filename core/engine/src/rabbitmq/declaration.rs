@@ -75,6 +75,11 @@ impl QueueDeclaration {
         }
     }
 
+    /// The word for the type: `x-queue-type` as it stands, whatever it says, and `classic` when there is none.
+    pub(crate) fn type_name(&self) -> &str {
+        self.arguments.get("x-queue-type").and_then(Value::as_text).unwrap_or("classic")
+    }
+
     /// One line of canonical JSON. An `x-queue-type` of `classic` is left out: absent means the same.
     pub fn canonical(&self) -> String {
         let mut arguments = self.arguments.clone();

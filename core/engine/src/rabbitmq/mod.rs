@@ -8,6 +8,7 @@ mod declaration;
 mod equivalence;
 mod predict;
 mod refusal;
+mod table;
 pub mod term;
 mod version;
 
@@ -25,4 +26,5 @@ pub use predict::{
 pub use refusal::{
     Known, LineError, Printed, PrintedDocument, Refusal, RefusalClass, RefusalDocument, RefusedKind, Side, typed_value,
 };
+pub(crate) use table::{BindingTable, ExchangeTable, QueueTable};
 pub use version::{Broker, Product, Version, VersionError};

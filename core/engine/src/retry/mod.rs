@@ -19,6 +19,7 @@
 //! There is no clock and no randomness here: the age of a message and the random number for its jitter are arguments.
 
 mod decision;
+mod document;
 mod draft;
 mod duration;
 mod form;
@@ -30,6 +31,7 @@ mod schedule;
 mod text;
 
 pub use decision::{Decision, GiveUpReason};
+pub use document::{Question, RetryDocument};
 pub use duration::{
     DurationError, DurationFault, UnitError, milliseconds_from_nanoseconds, milliseconds_from_seconds, parse_duration,
 };

@@ -54,6 +54,36 @@ pub enum RetryCode {
 }
 
 impl RetryCode {
+    /// All of them.
+    pub const ALL: [Self; 26] = [
+        Self::AttemptsTooFew,
+        Self::AttemptsOutOfRange,
+        Self::FirstZero,
+        Self::CapZero,
+        Self::CapBelowFirst,
+        Self::MultiplierOutOfRange,
+        Self::MultiplierTooPrecise,
+        Self::MultiplierNotExponential,
+        Self::JitterOutOfRange,
+        Self::GiveUpAfterZero,
+        Self::BrokerDelayTooLong,
+        Self::TooManyRungs,
+        Self::PolicySyntax,
+        Self::UnknownPolicy,
+        Self::UnknownOption,
+        Self::RepeatedOption,
+        Self::UnknownKey,
+        Self::DuplicateKey,
+        Self::MissingKey,
+        Self::WrongValue,
+        Self::Duration(DurationFault::NoDigits),
+        Self::Duration(DurationFault::NoUnit),
+        Self::Duration(DurationFault::Fraction),
+        Self::Duration(DurationFault::UnknownUnit),
+        Self::Duration(DurationFault::Trailing),
+        Self::Duration(DurationFault::TooLarge),
+    ];
+
     /// The code as documents carry it.
     pub const fn as_str(self) -> &'static str {
         match self {

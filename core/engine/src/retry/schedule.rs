@@ -61,8 +61,13 @@ impl Schedule {
         (index < self.len).then(|| self.growing.get(index as usize).copied().unwrap_or(self.settled))
     }
 
+    /// The longest wait, which is the last.
+    pub fn last(&self) -> Option<u64> {
+        self.get(self.len.checked_sub(1)?)
+    }
+
     /// All waits in order. Mind the length: it may be billions.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = u64> + '_ {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = u64> + Clone + '_ {
         let settled = (self.len as usize).saturating_sub(self.growing.len());
         Entries { growing: self.growing.iter(), settled: self.settled, left: settled }
     }
@@ -78,6 +83,7 @@ impl Schedule {
     }
 }
 
+#[derive(Clone)]
 struct Entries<'a> {
     growing: std::slice::Iter<'a, u64>,
     settled: u64,

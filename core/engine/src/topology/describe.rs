@@ -16,7 +16,7 @@ pub fn shown_value(value: &Value) -> Cow<'_, str> {
 
 /// The queue type that a declaration asks for: `classic` when it names none, else its `x-queue-type` as it stands.
 pub(crate) fn type_word(queue: &QueueDeclaration) -> &str {
-    queue.arguments.get("x-queue-type").map_or("classic", |value| value.as_text().unwrap_or("classic"))
+    queue.type_name()
 }
 
 /// A queue in a parenthesis: `durable, quorum, x-dead-letter-exchange=acemq.dlx`.

@@ -1,7 +1,9 @@
 //! The canonical tables: every object of a topology as it goes over the wire, in the order in which it is declared.
 
-use super::describe::type_word;
-use crate::rabbitmq::{BindingDeclaration, DestinationType, ExchangeDeclaration, PolicyDeclaration, QueueDeclaration};
+use crate::rabbitmq::{
+    BindingDeclaration, BindingTable, ExchangeDeclaration, ExchangeTable, PolicyDeclaration, QueueDeclaration,
+    QueueTable,
+};
 use crate::value::{Table, fingerprint};
 use serde::Serialize;
 
@@ -99,85 +101,6 @@ pub struct TablesDocument<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     policies: Vec<PolicyTable<'a>>,
     fingerprint: String,
-}
-
-#[derive(Debug, Serialize)]
-struct QueueTable<'a> {
-    name: &'a str,
-    durable: bool,
-    exclusive: bool,
-    auto_delete: bool,
-    r#type: &'a str,
-    arguments: &'a Table,
-    fingerprint: String,
-}
-
-impl<'a> QueueTable<'a> {
-    fn of(queue: &'a QueueDeclaration) -> Self {
-        Self {
-            name: &queue.name,
-            durable: queue.durable,
-            exclusive: queue.exclusive,
-            auto_delete: queue.auto_delete,
-            r#type: type_word(queue),
-            arguments: &queue.arguments,
-            fingerprint: fingerprint(queue.canonical().as_bytes()),
-        }
-    }
-}
-
-#[derive(Debug, Serialize)]
-struct ExchangeTable<'a> {
-    name: &'a str,
-    r#type: &'a str,
-    durable: bool,
-    auto_delete: bool,
-    internal: bool,
-    arguments: &'a Table,
-    fingerprint: String,
-}
-
-impl<'a> ExchangeTable<'a> {
-    fn of(exchange: &'a ExchangeDeclaration) -> Self {
-        Self {
-            name: &exchange.name,
-            r#type: &exchange.kind,
-            durable: exchange.durable,
-            auto_delete: exchange.auto_delete,
-            internal: exchange.internal,
-            arguments: &exchange.arguments,
-            fingerprint: fingerprint(exchange.canonical().as_bytes()),
-        }
-    }
-}
-
-#[derive(Debug, Serialize)]
-struct BindingTable<'a> {
-    exchange: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    queue: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    to_exchange: Option<&'a str>,
-    routing_key: &'a str,
-    arguments: &'a Table,
-    fingerprint: String,
-}
-
-impl<'a> BindingTable<'a> {
-    fn of(binding: &'a BindingDeclaration) -> Self {
-        let (queue, to_exchange) = match binding.destination_type {
-            DestinationType::Queue => (Some(binding.destination.as_str()), None),
-            DestinationType::Exchange => (None, Some(binding.destination.as_str())),
-        };
-        Self {
-            exchange: &binding.source,
-            queue,
-            to_exchange,
-            routing_key: &binding.routing_key,
-            arguments: &binding.arguments,
-            fingerprint: fingerprint(binding.canonical().as_bytes()),
-        }
-    }
 }
 
 #[derive(Debug, Serialize)]

@@ -1,7 +1,9 @@
 //! Each expectation is a literal of the contract, or computed by a second routine that shares nothing with the first.
 
+mod document;
 mod form;
 mod ladder;
+mod messages;
 mod schedule;
 mod text;
 mod validation;
