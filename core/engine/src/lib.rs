@@ -33,6 +33,8 @@ pub mod plan;
 
 pub mod topic;
 
+pub mod routing;
+
 pub mod definitions;
 
 pub mod embedded;

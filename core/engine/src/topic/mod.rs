@@ -19,12 +19,14 @@
 //! assert!(!all_orders.matches("ordersnew"));
 //! ```
 
+mod alignment;
 mod intern;
 mod keys;
 mod matcher;
 mod pattern;
 mod words;
 
+pub use alignment::{Alignment, Pair};
 pub use keys::{Keys, KeysError, Matches};
 pub use matcher::{Scratch, TopicMatcher};
 pub use pattern::{TopicPattern, matches};
