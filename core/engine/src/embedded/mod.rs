@@ -25,6 +25,7 @@
 mod bindings;
 mod connections;
 mod declare;
+mod planned;
 mod remove;
 mod snapshot;
 #[cfg(test)]

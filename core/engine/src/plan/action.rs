@@ -254,6 +254,11 @@ impl Action {
         }
     }
 
+    /// Whether it could have been answered and was not.
+    pub fn is_unanswered(&self) -> bool {
+        self.verdict == Verdict::Unknown && self.reason != Some(Reason::NotAskable)
+    }
+
     /// Sets what is known, and takes away what explained an earlier unknown.
     pub(super) fn judge(&mut self, verdict: Verdict) {
         self.verdict = verdict;
@@ -330,9 +335,7 @@ impl Plan {
 
     /// Whether something is unknown that could have been answered: what `--strict` fails on.
     pub fn has_unanswered(&self) -> bool {
-        self.actions
-            .iter()
-            .any(|action| action.verdict == Verdict::Unknown && action.reason != Some(Reason::NotAskable))
+        self.actions.iter().any(Action::is_unanswered)
     }
 
     /// Whether `validate` fails: something is missing, differs or is invalid, or a queue gave no answer.

@@ -28,6 +28,11 @@ pub enum ApplyError {
         /// The head of the message.
         head: String,
     },
+    /// Nothing was declared: an answer is missing, and the caller is strict about it.
+    Unanswered {
+        /// One line for each object.
+        lines: Vec<String>,
+    },
     /// Something was refused or went unanswered on the way.
     Stopped {
         /// The declaration that ended it.
@@ -42,10 +47,11 @@ impl fmt::Display for ApplyError {
         match self {
             Self::Refused { lines, head } => {
                 write!(f, "acemq: {head}")?;
-                for line in lines {
-                    write!(f, "\n  {line}")?;
-                }
-                Ok(())
+                lines.iter().try_for_each(|line| write!(f, "\n  {line}"))
+            }
+            Self::Unanswered { lines } => {
+                write!(f, "acemq: nothing was declared: {} gave no answer", counted(lines.len(), "object"))?;
+                lines.iter().try_for_each(|line| write!(f, "\n  {line}"))
             }
             Self::Stopped { cause, report } => {
                 write!(f, "acemq: {cause}")?;
@@ -58,6 +64,11 @@ impl fmt::Display for ApplyError {
 }
 
 impl std::error::Error for ApplyError {}
+
+/// `1 object`, `2 objects`
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
 
 fn list(names: &[String]) -> String {
     let named: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
@@ -80,7 +91,9 @@ fn blocks(settings: &Settings, action: &Action) -> bool {
 impl PlanSession {
     /// Whether declarations may follow.
     pub(super) fn may_declare(&self) -> bool {
-        self.settings.mode == Mode::CreateOnly && !self.actions.iter().any(|action| blocks(&self.settings, action))
+        self.settings.mode == Mode::CreateOnly
+            && !self.actions.iter().any(|action| blocks(&self.settings, action))
+            && !(self.settings.strict && self.actions.iter().any(Action::is_unanswered))
     }
 
     /// What kept the apply from doing everything, once the session is finished; `None` when it did.
@@ -91,6 +104,17 @@ impl PlanSession {
         let blocking: Vec<&Action> = self.actions.iter().filter(|action| blocks(&self.settings, action)).collect();
         if !blocking.is_empty() {
             return Some(refused(&blocking));
+        }
+        if self.settings.strict {
+            let lines: Vec<String> = (self.actions.iter())
+                .filter(|action| action.is_unanswered())
+                .map(|action| {
+                    format!("{}: {}", label(action), shown_name(action.why.as_deref().unwrap_or("no answer")))
+                })
+                .collect();
+            if !lines.is_empty() {
+                return Some(ApplyError::Unanswered { lines });
+            }
         }
         let failed = self
             .actions

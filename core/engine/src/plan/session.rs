@@ -84,6 +84,8 @@ pub struct Settings {
     pub can_set_policies: bool,
     /// Set a policy that is there with another definition.
     pub update_policies: bool,
+    /// Refuse to declare anything while something that could be asked gave no answer.
+    pub strict: bool,
     /// List what is there and not asked for, whoever it belongs to.
     pub list_foreign: bool,
 }
@@ -103,6 +105,7 @@ impl Settings {
             skip_exclusive: false,
             can_set_policies: false,
             update_policies: false,
+            strict: false,
             list_foreign: false,
         }
     }

@@ -305,7 +305,6 @@ fn an_unanswered_question_is_never_agreement() {
 }
 
 #[test]
-#[ignore = "the reader does not know the refusal of a wrongly typed alternate exchange yet"]
 fn exchanges_are_read_through_their_alternate_exchange() {
     let wanted = ExchangeDeclaration::durable("e", "topic").with("alternate-exchange", "unrouted");
     let settings = Settings { ask_exchanges: true, ..amqp(NEW) };
@@ -334,7 +333,6 @@ fn exchanges_are_read_through_their_alternate_exchange() {
 }
 
 #[test]
-#[ignore = "the reader does not know the refusal of a wrongly typed alternate exchange yet"]
 fn an_apply_declares_exchanges_then_queues_then_bindings() {
     let tables = tables(
         &[ExchangeDeclaration::durable("e", "topic")],
@@ -461,4 +459,19 @@ fn a_known_state_needs_no_question() {
     assert!(text.ends_with("received none but current is the value '1' of type 'long'"), "{text}");
     insta::assert_snapshot!(plan.render(Style::Plan, None));
     insta::assert_json_snapshot!(plan.to_document());
+}
+
+#[test]
+fn a_strict_apply_declares_nothing_while_an_answer_is_missing() {
+    let queues = [QueueDeclaration::durable("a"), QueueDeclaration::durable("b")];
+    let settings = Settings { apply: true, strict: true, ..amqp(NEW) };
+    let mut session = PlanSession::new(tables(&[], &queues, &[]), settings);
+    session.answer(1, Answer::Failed { why: "no answer within 10 s".to_owned() }).unwrap();
+    let mut broker = Played::new(NEW);
+    let session = broker.drive(session);
+    assert!(!broker.asked.iter().any(Ask::changes));
+    assert_eq!(
+        session.apply_error().unwrap().to_string(),
+        "acemq: nothing was declared: 1 object gave no answer\n  queue a: no answer within 10 s"
+    );
 }
