@@ -29,8 +29,8 @@ macro_rules! changes {
 }
 
 changes! {
-    /// Streams exist; the answers to a bad integer or queue type got their present wording.
-    STREAMS = (3, 9, 0);
+    /// Streams exist, each queue type has its own list of arguments, and a bad integer or type is worded as today.
+    LISTS_BY_TYPE = (3, 9, 0);
     /// Quorum queues take `x-message-ttl`, and `x-dead-letter-strategy` exists.
     QUORUM_TTL = (3, 10, 0);
     /// A headers binding may say `all-with-x` or `any-with-x`.
@@ -45,8 +45,10 @@ changes! {
     RELAXED_REDECLARE = (3, 11, 16), (3, 12, 0);
     /// `access to …` became `configure access to …`, and texts are built from characters instead of bytes.
     CHARACTER_TEXTS = (3, 12, 0);
-    /// Queue limits are checked after the arguments, and a cluster has one too; transient non-exclusive queues are deprecated.
+    /// Queue limits are checked after the arguments, and a cluster has one too.
     LATE_QUEUE_LIMIT = (3, 13, 0);
+    /// Features can be deprecated, and denied by the configuration.
+    DEPRECATED_FEATURES = (3, 13, 0);
     /// `x-stream-filter-size-bytes` exists.
     STREAM_FILTER = (3, 13, 0);
     /// An unknown exchange type is 406 on the channel; it was 503 on the connection.
@@ -57,7 +59,7 @@ changes! {
     ALWAYS_TYPED = (4, 0, 0);
     /// Texts are cut by characters and sent as UTF-8.
     UTF8_TEXTS = (4, 0, 5);
-    /// A vhost has a limit of exchanges.
+    /// A cluster has a limit of exchanges.
     EXCHANGE_LIMIT = (4, 1, 4);
     /// A passive declaration needs `configure`.
     PASSIVE_NEEDS_CONFIGURE = (4, 2, 6), (4, 3, 0);

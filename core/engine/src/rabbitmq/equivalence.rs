@@ -7,9 +7,12 @@
 //!
 //! Source: `rabbit_misc:assert_args_equivalence/4`, unchanged from 3.8 to 4.3.
 
+use super::arguments::check::max_age_ms;
 use super::arguments::known_arguments;
+use super::changes::DURATION_EQUIVALENCE;
 use super::{ExchangeDeclaration, QueueDeclaration, QueueType, Version};
 use crate::value::{Table, Value};
+use std::borrow::Cow;
 
 /// One thing in which a request differs from what is declared.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,14 +40,14 @@ pub fn queue_differences(version: Version, stored: &QueueDeclaration, request: &
     property(&mut differences, "auto_delete", request.auto_delete, stored.auto_delete);
     let kind = stored.queue_type().unwrap_or(QueueType::Classic);
     let compared: Vec<&str> = known_arguments(version, kind).collect();
-    arguments(&mut differences, &compared, &stored.arguments, &request.arguments);
+    arguments(version, &mut differences, &compared, &stored.arguments, &request.arguments);
     differences
 }
 
 /// Everything in which `request` differs from the exchange `stored`, in the broker's order, then the arguments that it never
 /// compares, by name.
 pub fn exchange_differences(
-    _version: Version,
+    version: Version,
     stored: &ExchangeDeclaration,
     request: &ExchangeDeclaration,
 ) -> Vec<Difference> {
@@ -60,7 +63,7 @@ pub fn exchange_differences(
     property(&mut differences, "durable", request.durable, stored.durable);
     property(&mut differences, "auto_delete", request.auto_delete, stored.auto_delete);
     property(&mut differences, "internal", request.internal, stored.internal);
-    arguments(&mut differences, &[ALTERNATE_EXCHANGE], &stored.arguments, &request.arguments);
+    arguments(version, &mut differences, &[ALTERNATE_EXCHANGE], &stored.arguments, &request.arguments);
     differences
 }
 
@@ -83,10 +86,11 @@ fn property(differences: &mut Vec<Difference>, name: &str, wanted: bool, current
     }
 }
 
-fn arguments(differences: &mut Vec<Difference>, compared: &[&str], stored: &Table, request: &Table) {
+fn arguments(version: Version, differences: &mut Vec<Difference>, compared: &[&str], stored: &Table, request: &Table) {
     let mut add = |name: &str, compared: bool| {
         let (current, wanted) = (stored.get(name), request.get(name));
-        if compare(name, current, wanted) != Comparison::Equivalent {
+        let comparable = |value| comparable(version, name, value);
+        if compare(name, comparable(current).as_deref(), comparable(wanted).as_deref()) != Comparison::Equivalent {
             differences.push(Difference {
                 argument: name.to_owned(),
                 wanted: wanted.cloned(),
@@ -104,6 +108,18 @@ fn arguments(differences: &mut Vec<Difference>, compared: &[&str], stored: &Tabl
     others.dedup();
     for name in others {
         add(name, false);
+    }
+}
+
+/// The value that `version` compares and shows for an argument: from 4.3.6 on an `x-max-age` counts by its duration in
+/// milliseconds, so that `1D` equals `24h`; one that is no duration stays as it is.
+pub(crate) fn comparable<'a>(version: Version, name: &str, value: Option<&'a Value>) -> Option<Cow<'a, Value>> {
+    let value = value?;
+    match value {
+        Value::LongStr(bytes) if name == "x-max-age" && DURATION_EQUIVALENCE.holds(version) => {
+            Some(max_age_ms(bytes).map_or(Cow::Borrowed(value), |ms| Cow::Owned(Value::text(ms.to_string()))))
+        }
+        _ => Some(Cow::Borrowed(value)),
     }
 }
 

@@ -18,10 +18,13 @@
 
 mod binding;
 mod conditions;
+mod create;
 mod exchange;
 mod queue;
+mod redeclare;
 mod removal;
 mod reply;
+mod resource;
 
 pub use binding::bind;
 pub use conditions::{Conditions, Limit, PermissionError, Permissions};

@@ -2,10 +2,10 @@
 
 use super::known_arguments;
 use crate::rabbitmq::changes::{
-    EXPIRY_LIMIT, PLACEMENT_TAG, QUORUM_CONSUMER_TIMEOUT, STREAM_ARGUMENT_FIXES, STREAMS, Since, V4_3,
+    EXPIRY_LIMIT, LISTS_BY_TYPE, PLACEMENT_TAG, QUORUM_CONSUMER_TIMEOUT, STREAM_ARGUMENT_FIXES, Since, V4_3,
 };
 use crate::rabbitmq::term::type_name;
-use crate::rabbitmq::{QueueDeclaration, QueueType, Version};
+use crate::rabbitmq::{QueueType, Version};
 use crate::value::{Table, Value};
 
 /// The longest `x-expires` and `x-message-ttl`: ten years of 365 days, in milliseconds (from 3.10.2).
@@ -121,15 +121,31 @@ pub(crate) enum Complaint {
     Crash,
 }
 
-/// The first argument that `request` must not carry with that value, in the broker's order.
-pub(crate) fn first_complaint(version: Version, request: &QueueDeclaration) -> Option<(&'static str, Complaint)> {
-    let table = &request.arguments;
-    if let Some(complaint) = table.get("x-queue-type").and_then(|value| complain(version, Rule::Type, value, table)) {
-        return Some(("x-queue-type", complaint));
+/// The first argument of `table` that a new queue of `kind` must not carry with that value, in the broker's order. `kind` is
+/// `None` when the table names a type that does not exist.
+pub(crate) fn first_complaint(
+    version: Version,
+    kind: Option<QueueType>,
+    table: &Table,
+) -> Option<(&'static str, Complaint)> {
+    const TYPE: &str = "x-queue-type";
+    let asked = |check: &Check| {
+        let value = table.get(check.argument)?;
+        // Where the table says "the default", the broker checks the type that stands for it.
+        let value = if check.argument == TYPE && kind.is_some() && value.as_text().is_some() {
+            &Value::text(kind.map_or("", QueueType::name))
+        } else {
+            value
+        };
+        Some((check.argument, complain(version, check.rule, value, table)?))
+    };
+    if LISTS_BY_TYPE.holds(version) {
+        let type_check = CHECKS.iter().find(|check| check.argument == TYPE);
+        if let Some(first) = type_check.and_then(asked) {
+            return Some(first);
+        }
     }
-    let kind = request.queue_type().unwrap_or(QueueType::Classic);
-    checks(version, kind)
-        .find_map(|check| Some((check.argument, complain(version, check.rule, table.get(check.argument)?, table)?)))
+    checks(version, kind.unwrap_or(QueueType::Classic)).find_map(asked)
 }
 
 /// The checks that `version` runs for a queue of `kind`, in its order.
@@ -147,7 +163,7 @@ pub(crate) fn complain(version: Version, rule: Rule, value: &Value, table: &Tabl
     let integer = || {
         value.as_integer().ok_or_else(|| {
             let found = type_name(value);
-            if STREAMS.holds(version) { Complaint::NoInteger(found) } else { Complaint::UnacceptableType(found) }
+            if LISTS_BY_TYPE.holds(version) { Complaint::NoInteger(found) } else { Complaint::UnacceptableType(found) }
         })
     };
     let non_negative = || match integer() {
@@ -189,7 +205,7 @@ pub(crate) fn complain(version: Version, rule: Rule, value: &Value, table: &Tabl
         },
         Rule::Type => text().map(|bytes| {
             let kind = std::str::from_utf8(bytes).ok().and_then(QueueType::from_name);
-            if STREAMS.holds(version) {
+            if LISTS_BY_TYPE.holds(version) {
                 kind.is_none().then(|| Complaint::Unsupported("queue type", bytes.to_vec()))
             } else {
                 (!matches!(kind, Some(QueueType::Classic | QueueType::Quorum)))
@@ -215,7 +231,9 @@ fn max_age_complaint(version: Version, bytes: &[u8]) -> Option<Complaint> {
 
 /// An `x-max-age` in milliseconds; `None` when it is none.
 pub(crate) fn max_age_ms(bytes: &[u8]) -> Option<u128> {
-    let (unit, digits) = bytes.split_last()?;
+    // The broker's pattern stops at the end of the first line.
+    let line = bytes.split(|byte| *byte == b'\n').next()?;
+    let (unit, digits) = line.split_last()?;
     let seconds: u128 = match unit {
         b'Y' => 365 * 24 * 3600,
         b'M' => 30 * 24 * 3600,

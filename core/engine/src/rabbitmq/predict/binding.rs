@@ -3,12 +3,11 @@
 //! Source: `rabbit_channel:binding_action_with_checks`, `rabbit_binding:add`, `validate_binding` of each exchange type.
 
 use super::conditions::{Conditions, Right};
-use super::exchange::not_default;
-use super::queue::{locked, not_found};
 use super::reply::Code;
+use super::resource::{Resource, locked, not_default, not_found};
 use super::{Refused, stored_name};
 use crate::rabbitmq::changes::{MATCH_WITH_X, TWO_HASHES};
-use crate::rabbitmq::term;
+use crate::rabbitmq::term::type_name;
 use crate::rabbitmq::{BindingDeclaration, DestinationType, ExchangeDeclaration};
 use crate::value::Value;
 
@@ -32,12 +31,12 @@ pub fn bind(
     locked_by_another: bool,
 ) -> Result<(), Refused> {
     require_rights(conditions, binding)?;
-    let destination = stored_name(&binding.destination);
     let Some(source) = source else {
-        return Err(not_found(conditions, "exchange", &stored_name(&binding.source)));
+        return Err(not_found(conditions, Resource::exchange(&stored_name(&binding.source))));
     };
+    let destination = stored_name(&binding.destination);
     if !destination_exists {
-        return Err(not_found(conditions, binding.destination_type.name(), &destination));
+        return Err(not_found(conditions, destination_of(binding, &destination)));
     }
     check_type(conditions, source, binding)?;
     if locked_by_another { Err(locked(conditions, &destination)) } else { Ok(()) }
@@ -45,14 +44,19 @@ pub fn bind(
 
 /// Binding and unbinding need `write` on the destination and `read` on the source, and neither may be the default exchange.
 pub(super) fn require_rights(conditions: &Conditions, binding: &BindingDeclaration) -> Result<(), Refused> {
-    let destination = stored_name(&binding.destination);
-    let source = stored_name(&binding.source);
-    conditions.require(Right::Write, binding.destination_type.name(), &destination)?;
-    if binding.destination_type == DestinationType::Exchange {
-        not_default(conditions, &destination)?;
+    let (destination, source) = (stored_name(&binding.destination), stored_name(&binding.source));
+    let (destination, source) = (destination_of(binding, &destination), Resource::exchange(&source));
+    conditions.require(Right::Write, destination)?;
+    not_default(conditions, destination)?;
+    not_default(conditions, source)?;
+    conditions.require(Right::Read, source)
+}
+
+fn destination_of<'a>(binding: &BindingDeclaration, name: &'a str) -> Resource<'a> {
+    match binding.destination_type {
+        DestinationType::Queue => Resource::queue(name),
+        DestinationType::Exchange => Resource::exchange(name),
     }
-    not_default(conditions, &source)?;
-    conditions.require(Right::Read, "exchange", &source)
 }
 
 /// What the source's type says about the binding. Plugin types have their own checks, which are not known here.
@@ -96,17 +100,17 @@ fn check_match(conditions: &Conditions, binding: &BindingDeclaration) -> Result<
         Value::LongStr(bytes) => match bytes.as_slice() {
             b"all" | b"any" => return Ok(()),
             b"all-with-x" | b"any-with-x" if with_x => return Ok(()),
-            _ => text
-                .plain("Invalid x-match field value ")
-                .plain(&term::print(value))
-                .plain("; expected ")
-                .plain(if with_x { "all, any, all-with-x, or any-with-x" } else { "all or any" }),
+            _ => text.plain("Invalid x-match field value ").term(value).plain("; expected ").plain(if with_x {
+                "all, any, all-with-x, or any-with-x"
+            } else {
+                "all or any"
+            }),
         },
         other => text
             .plain("Invalid x-match field type ")
-            .plain(term::type_name(other))
+            .plain(type_name(other))
             .plain(" (value ")
-            .plain(&term::print(other))
+            .term(other)
             .plain("); expected longstr"),
     };
     Err(text.refuse(Code::PreconditionFailed))

@@ -2,6 +2,7 @@
 
 use super::Refused;
 use super::reply::{Code, Text};
+use super::resource::Resource;
 use crate::rabbitmq::Version;
 use crate::rabbitmq::changes::CHARACTER_TEXTS;
 use fancy_regex::Regex;
@@ -16,8 +17,8 @@ pub struct Conditions {
     pub vhost: String,
     /// The vhost's default queue type, else the node's; `None` where neither is set.
     pub default_queue_type: Option<String>,
-    /// Whether transient non-exclusive queues are permitted. Upstream denies them from 4.3.0; some builds permit them.
-    /// Earlier versions always do, whatever stands here.
+    /// Whether transient non-exclusive queues are permitted. They can be denied since 3.13, and are by default in upstream's
+    /// 4.3.0 and later (some builds permit them); before 3.13 they always are, whatever stands here.
     pub transient_nonexclusive: bool,
     /// `quorum_queue.property_equivalence.relaxed_checks_on_redeclaration` (3.11.16, 3.12.0 and later).
     pub relaxed_quorum_redeclare: bool,
@@ -29,7 +30,7 @@ pub struct Conditions {
     pub queue_limit: Option<Limit>,
     /// The cluster's limit of queues (3.13 and later).
     pub cluster_queue_limit: Option<Limit>,
-    /// The vhost's limit of exchanges (4.1.4 and later).
+    /// The cluster's limit of exchanges, predeclared ones included (4.1.4 and later).
     pub exchange_limit: Option<Limit>,
     /// Exchange types that plugins add to the broker's own.
     pub plugin_exchange_types: Vec<String>,
@@ -58,34 +59,38 @@ impl Conditions {
         Text::new(self.version)
     }
 
-    /// Refuses an operation on `kind` `name` that needs `right` and does not have it.
-    pub(super) fn require(&self, right: Right, kind: &str, name: &str) -> Result<(), Refused> {
-        // The default exchange is asked for and shown under a name of its own.
-        let shown = if kind == "exchange" && name.is_empty() { "amq.default" } else { name };
-        if self.permissions.allow(right, shown) { Ok(()) } else { Err(self.denied(right, kind, shown)) }
+    /// Refuses an operation on `resource` that needs `right` to a user who does not have it.
+    pub(super) fn require(&self, right: Right, resource: Resource<'_>) -> Result<(), Refused> {
+        let resource = known_as(resource);
+        if self.permissions.allow(right, resource.name) { Ok(()) } else { Err(self.denied(right, resource)) }
     }
 
     /// Refuses a user who has none of the three rights; the text names `configure`.
-    pub(super) fn require_any(&self, kind: &str, name: &str) -> Result<(), Refused> {
-        if Right::ALL.into_iter().any(|right| self.permissions.allow(right, name)) {
+    pub(super) fn require_any(&self, resource: Resource<'_>) -> Result<(), Refused> {
+        if Right::ALL.into_iter().any(|right| self.permissions.allow(right, resource.name)) {
             Ok(())
         } else {
-            Err(self.denied(Right::Configure, kind, name))
+            Err(self.denied(Right::Configure, resource))
         }
     }
 
-    fn denied(&self, right: Right, kind: &str, name: &str) -> Refused {
+    fn denied(&self, right: Right, resource: Resource<'_>) -> Refused {
         let mut text = self.text();
         if CHARACTER_TEXTS.holds(self.version) {
             text = text.plain(right.verb()).plain(" ");
         }
         text.plain("access to ")
-            .resource(kind, name, &self.vhost)
+            .resource(self, resource)
             .plain(" refused for user '")
             .raw(self.user.as_bytes())
             .plain("'")
             .refuse(Code::AccessRefused)
     }
+}
+
+/// Rights on the default exchange are asked for, and refused, under a name of its own.
+fn known_as(resource: Resource<'_>) -> Resource<'_> {
+    if resource.is_default_exchange() { Resource::exchange("amq.default") } else { resource }
 }
 
 /// A limit and how much of it is used.

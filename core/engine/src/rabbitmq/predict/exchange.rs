@@ -3,15 +3,12 @@
 //! Source: `rabbit_channel:handle_method(#'exchange.declare'{})`, `rabbit_exchange:check_type`, `assert_equivalence`.
 
 use super::conditions::{Conditions, Right};
-use super::queue::{
-    check_argument, check_property, inequivalent, invalid_type, not_found, require_for_passive, reserved,
-};
 use super::reply::Code;
-use super::{Refused, stored_name};
-use crate::rabbitmq::ExchangeDeclaration;
+use super::resource::{Resource, exchange_argument, not_default, not_found, not_reserved, require_for_passive};
+use super::{Refused, redeclare, stored_name};
 use crate::rabbitmq::changes::{ALWAYS_TYPED, EXCHANGE_LIMIT, SOFT_UNKNOWN_EXCHANGE_TYPE, V4_3};
 use crate::rabbitmq::equivalence::ALTERNATE_EXCHANGE;
-use crate::value::Value;
+use crate::rabbitmq::{ExchangeDeclaration, Version};
 
 /// The types that every broker has.
 const TYPES: [&str; 4] = ["direct", "fanout", "topic", "headers"];
@@ -28,26 +25,17 @@ pub fn declare_exchange(
     request: &ExchangeDeclaration,
 ) -> Result<ExchangeDeclaration, Refused> {
     let name = stored_name(&request.name);
+    let exchange = Resource::exchange(&name);
     check_type(conditions, &request.kind)?;
-    not_default(conditions, &name)?;
-    conditions.require(Right::Configure, "exchange", &name)?;
+    not_default(conditions, exchange)?;
+    conditions.require(Right::Configure, exchange)?;
     if let Some(existing) = existing {
-        check_equivalence(conditions, existing, request, &name)?;
+        redeclare::exchange(conditions, existing, request, &name)?;
         return Ok(existing.clone());
     }
-    reserved(conditions, "exchange", &name)?;
-    check_alternate(conditions, request, &name)?;
-    match conditions.exchange_limit {
-        Some(limit) if limit.is_reached() && EXCHANGE_LIMIT.holds(conditions.version) => {
-            return Err(conditions
-                .text()
-                .plain("cannot declare ")
-                .resource("exchange", &name, &conditions.vhost)
-                .plain(&format!(": exchange limit of {} is reached", limit.maximum))
-                .refuse(Code::PreconditionFailed));
-        }
-        _ => {}
-    }
+    not_reserved(conditions, exchange)?;
+    exchange_argument(conditions, ALTERNATE_EXCHANGE, request.arguments.get(ALTERNATE_EXCHANGE), exchange)?;
+    check_limit(conditions, exchange)?;
     Ok(ExchangeDeclaration { name: name.into_owned(), ..request.clone() })
 }
 
@@ -61,17 +49,21 @@ pub fn declare_exchange_passively(
     name: &str,
 ) -> Result<(), Refused> {
     let name = stored_name(name);
-    not_default(conditions, &name)?;
-    require_for_passive(conditions, "exchange", &name)?;
-    if existing.is_some() { Ok(()) } else { Err(not_found(conditions, "exchange", &name)) }
+    let exchange = Resource::exchange(&name);
+    not_default(conditions, exchange)?;
+    require_for_passive(conditions, exchange)?;
+    if existing.is_some() { Ok(()) } else { Err(not_found(conditions, exchange)) }
 }
 
-/// Nothing may be done to the default exchange.
-pub(super) fn not_default(conditions: &Conditions, name: &str) -> Result<(), Refused> {
-    if name.is_empty() {
-        Err(conditions.text().plain("operation not permitted on the default exchange").refuse(Code::AccessRefused))
-    } else {
-        Ok(())
+fn check_limit(conditions: &Conditions, exchange: Resource<'_>) -> Result<(), Refused> {
+    match conditions.exchange_limit {
+        Some(limit) if limit.is_reached() && EXCHANGE_LIMIT.holds(conditions.version) => Err(conditions
+            .text()
+            .plain("cannot declare ")
+            .resource(conditions, exchange)
+            .plain(&format!(": exchange limit of {} is reached", limit.maximum))
+            .refuse(Code::PreconditionFailed)),
+        _ => Ok(()),
     }
 }
 
@@ -85,38 +77,17 @@ fn check_type(conditions: &Conditions, kind: &str) -> Result<(), Refused> {
         return Ok(());
     }
     let code = if SOFT_UNKNOWN_EXCHANGE_TYPE.holds(version) { Code::PreconditionFailed } else { Code::CommandInvalid };
-    let how = if kind.is_empty() || kind == "queue" { "invalid" } else { "unknown" };
+    let how = if is_atom(version, kind) { "invalid" } else { "unknown" };
     Err(conditions.text().plain(how).plain(" exchange type '").raw(kind.as_bytes()).plain("'").refuse(code))
 }
 
-fn check_equivalence(
-    conditions: &Conditions,
-    stored: &ExchangeDeclaration,
-    request: &ExchangeDeclaration,
-    name: &str,
-) -> Result<(), Refused> {
-    if stored.kind != request.kind {
-        return Err(inequivalent(conditions, "exchange", name, "type")
-            .plain("'")
-            .plain(&request.kind)
-            .plain("' but current is '")
-            .plain(&stored.kind)
-            .plain("'")
-            .refuse(Code::PreconditionFailed));
-    }
-    check_property(conditions, "exchange", name, "durable", stored.durable, request.durable)?;
-    check_property(conditions, "exchange", name, "auto_delete", stored.auto_delete, request.auto_delete)?;
-    check_property(conditions, "exchange", name, "internal", stored.internal, request.internal)?;
-    check_argument(conditions, "exchange", name, ALTERNATE_EXCHANGE, &stored.arguments, &request.arguments)
+/// Whether the broker knows `word` as an Erlang atom: then it looks for a type of that name, and words its failure differently.
+///
+/// Any word of its program is an atom, so the list can only hold what is likely to be asked for.
+fn is_atom(version: Version, word: &str) -> bool {
+    ATOMS.contains(&word) || (OLD_ATOMS.contains(&word) && !ALWAYS_TYPED.holds(version))
 }
 
-fn check_alternate(conditions: &Conditions, request: &ExchangeDeclaration, name: &str) -> Result<(), Refused> {
-    match request.arguments.get(ALTERNATE_EXCHANGE) {
-        None => Ok(()),
-        Some(Value::LongStr(bytes)) => {
-            conditions.require(Right::Read, "exchange", name)?;
-            conditions.require(Right::Write, "exchange", &String::from_utf8_lossy(bytes))
-        }
-        Some(value) => Err(invalid_type(conditions, value, ALTERNATE_EXCHANGE, "exchange", name)),
-    }
-}
+const ATOMS: [&str; 2] = ["", "queue"];
+/// Atoms of the 3.x programs only.
+const OLD_ATOMS: [&str; 1] = ["Direct"];

@@ -7,9 +7,8 @@
 
 use super::binding::require_rights;
 use super::conditions::{Conditions, Right};
-use super::exchange::not_default;
-use super::queue::{RESERVED_PREFIX, locked};
 use super::reply::Code;
+use super::resource::{RESERVED_PREFIX, Resource, locked, not_default};
 use super::{ExistingQueue, Owner, Refused, stored_name};
 use crate::rabbitmq::{BindingDeclaration, QueueType};
 
@@ -51,12 +50,13 @@ pub fn delete_queue(
     (ready, consumers): (u32, u32),
 ) -> Result<(), Refused> {
     let name = stored_name(name);
-    conditions.require(Right::Configure, "queue", &name)?;
+    let queue = Resource::queue(&name);
+    conditions.require(Right::Configure, queue)?;
     let Some(existing) = existing else { return Ok(()) };
     if existing.owner == Owner::Another {
         return Err(locked(conditions, &name));
     }
-    let text = || conditions.text().resource("queue", &name, &conditions.vhost);
+    let text = || conditions.text().resource(conditions, queue);
     match existing.declaration.queue_type() {
         Some(QueueType::Quorum) => {
             let flag = match condition {
@@ -67,7 +67,7 @@ pub fn delete_queue(
             Err(conditions
                 .text()
                 .plain("cannot delete ")
-                .resource("queue", &name, &conditions.vhost)
+                .resource(conditions, queue)
                 .plain(". queue.delete operations with ")
                 .plain(flag)
                 .plain(" flag set are not supported by quorum queues")
@@ -93,22 +93,19 @@ pub fn delete_queue(
 /// The first check that fails, in the broker's order.
 pub fn delete_exchange(conditions: &Conditions, name: &str, in_use: bool) -> Result<(), Refused> {
     let name = stored_name(name);
-    not_default(conditions, &name)?;
+    let exchange = Resource::exchange(&name);
+    not_default(conditions, exchange)?;
     if name.starts_with(RESERVED_PREFIX) {
         return Err(conditions
             .text()
             .plain("deletion of system ")
-            .resource("exchange", &name, &conditions.vhost)
+            .resource(conditions, exchange)
             .plain(" not allowed")
             .refuse(Code::AccessRefused));
     }
-    conditions.require(Right::Configure, "exchange", &name)?;
+    conditions.require(Right::Configure, exchange)?;
     if in_use {
-        return Err(conditions
-            .text()
-            .resource("exchange", &name, &conditions.vhost)
-            .plain(" in use")
-            .refuse(Code::PreconditionFailed));
+        return Err(conditions.text().resource(conditions, exchange).plain(" in use").refuse(Code::PreconditionFailed));
     }
     Ok(())
 }

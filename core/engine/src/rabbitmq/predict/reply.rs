@@ -8,7 +8,8 @@
 //!
 //! A crash answers 541 `INTERNAL_ERROR` and closes the connection.
 
-use super::{Refused, Scope};
+use super::resource::Resource;
+use super::{Conditions, Refused, Scope};
 use crate::rabbitmq::Version;
 use crate::rabbitmq::changes::{CHARACTER_TEXTS, UTF8_TEXTS};
 use crate::rabbitmq::term;
@@ -113,19 +114,35 @@ impl Text {
     }
 
     /// `queue 'N' in vhost 'V'`
-    pub(super) fn resource(self, kind: &str, name: &str, vhost: &str) -> Self {
-        self.plain(kind).plain(" '").raw(name.as_bytes()).plain("' in vhost '").raw(vhost.as_bytes()).plain("'")
+    pub(super) fn resource(self, conditions: &Conditions, resource: Resource<'_>) -> Self {
+        self.plain(resource.kind.word())
+            .plain(" '")
+            .raw(resource.name.as_bytes())
+            .plain("' in vhost '")
+            .raw(conditions.vhost.as_bytes())
+            .plain("'")
     }
 
     /// A value: byte strings raw, everything else as an Erlang term.
     pub(super) fn value(self, value: &Value) -> Self {
         match value {
             Value::LongStr(bytes) | Value::Binary(bytes) => self.raw(bytes),
-            other => {
-                let printed = term::print(other);
-                self.plain(&printed)
-            }
+            other => self.term(other),
         }
+    }
+
+    /// A value as an Erlang term, byte strings too.
+    pub(super) fn term(self, value: &Value) -> Self {
+        let printed = term::print(value, self.encoding != Encoding::Bytes);
+        self.plain(&printed)
+    }
+
+    /// A text within the text, as Erlang prints one: in double quotes, or as a list of numbers when not all of it is
+    /// printable.
+    pub(super) fn quoted(self, before: &str, raw: &[u8], after: &str) -> Self {
+        let inner = Self { encoding: self.encoding, characters: String::new() }.plain(before).raw(raw).plain(after);
+        let printed = term::string(&inner.characters);
+        self.plain(&printed)
     }
 
     /// The refusal with this explanation.
