@@ -6,6 +6,7 @@ pub mod arguments;
 mod changes;
 mod declaration;
 mod equivalence;
+mod pattern;
 mod predict;
 mod refusal;
 mod table;
@@ -18,6 +19,7 @@ pub use declaration::{
     QueueType,
 };
 pub use equivalence::{Difference, exchange_differences, queue_differences};
+pub use pattern::{Match, NamePattern, exact_pattern};
 pub use predict::{
     Conditions, DeleteQueue, ExistingQueue, Limit, Owner, PermissionError, Permissions, Refused, Scope, bind,
     declare_exchange, declare_exchange_passively, declare_queue, declare_queue_passively, delete_exchange,
