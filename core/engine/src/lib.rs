@@ -38,3 +38,5 @@ pub mod routing;
 pub mod definitions;
 
 pub mod embedded;
+
+pub mod api;

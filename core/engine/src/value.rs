@@ -24,6 +24,7 @@
 
 mod canonical;
 mod json;
+mod schema;
 
 pub use canonical::fingerprint;
 pub(crate) use canonical::{write_string, write_table};

@@ -2,10 +2,11 @@
 
 use super::{BindingDeclaration, DestinationType, ExchangeDeclaration, QueueDeclaration};
 use crate::value::{Table, fingerprint};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A queue and its argument table.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct QueueTable<'a> {
     name: &'a str,
     durable: bool,
@@ -31,7 +32,7 @@ impl<'a> QueueTable<'a> {
 }
 
 /// An exchange.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ExchangeTable<'a> {
     name: &'a str,
     r#type: &'a str,
@@ -57,7 +58,7 @@ impl<'a> ExchangeTable<'a> {
 }
 
 /// A binding; exactly one of `queue` and `to_exchange` is there.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct BindingTable<'a> {
     exchange: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -3,8 +3,9 @@
 use super::{Decision, GiveUpReason, Ladder, RetryPolicy, Rung, Schedule};
 use crate::name::{Delay, shown};
 use crate::rabbitmq::{BindingTable, ExchangeTable, QueueTable};
-use serde::ser::SerializeStruct as _;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
+use std::borrow::Cow;
 use std::fmt;
 
 /// How many waits are shown of a long schedule.
@@ -24,52 +25,52 @@ pub struct Question {
 /// `acemq.retry/1`: what a policy means, with the ladder of a queue and a decision where they are asked for.
 ///
 /// Serialises as the document, and prints (`Display`) as its text.
-#[derive(Debug, Serialize)]
-pub struct RetryDocument<'a> {
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct RetryDocument {
     format: &'static str,
-    policy: &'a RetryPolicy,
+    policy: RetryPolicy,
     max_attempts: u32,
-    schedule_ms: Waits<'a>,
+    schedule_ms: Waits,
     entries: u32,
     complete: bool,
-    broker_rungs_ms: &'a [u64],
+    broker_rungs_ms: Vec<u64>,
     jitter: f64,
     threshold_ms: u64,
     max_age_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    ladder: Option<LadderTable<'a>>,
+    ladder: Option<LadderDocument>,
     #[serde(flatten)]
-    answer: Option<Answer>,
+    decision: Option<DecisionDocument>,
 }
 
-impl<'a> RetryDocument<'a> {
+impl RetryDocument {
     /// The document of a policy. A schedule of more than 100 waits is cut, unless `all` of it is wanted.
-    pub fn new(policy: &'a RetryPolicy, all: bool) -> Self {
+    pub fn new(policy: &RetryPolicy, all: bool) -> Self {
         let schedule = policy.schedule();
         let shown = if all { schedule.len() as usize } else { SHOWN_WAITS.min(schedule.len() as usize) };
         Self {
             format: "acemq.retry/1",
-            policy,
+            policy: policy.clone(),
             max_attempts: policy.max_attempts(),
-            schedule_ms: Waits { schedule, shown },
+            schedule_ms: Waits { schedule: schedule.clone(), shown },
             entries: schedule.len(),
             complete: shown == schedule.len() as usize,
-            broker_rungs_ms: policy.broker_delays(),
+            broker_rungs_ms: policy.broker_delays().to_vec(),
             jitter: policy.jitter(),
             threshold_ms: policy.threshold_ms(),
             max_age_ms: policy.give_up_after_ms(),
             ladder: None,
-            answer: None,
+            decision: None,
         }
     }
 
     /// This document with the ladder of a queue: names and tables.
     #[must_use]
-    pub fn with_ladder(mut self, ladder: &'a Ladder) -> Self {
-        if let Some(answer) = &mut self.answer {
-            answer.name_rung(ladder);
+    pub fn with_ladder(mut self, ladder: &Ladder) -> Self {
+        if let Some(decision) = &mut self.decision {
+            decision.name_rung(ladder);
         }
-        self.ladder = Some(LadderTable(ladder));
+        self.ladder = Some(ladder.clone().into());
         self
     }
 
@@ -77,33 +78,83 @@ impl<'a> RetryDocument<'a> {
     /// ladder.
     #[must_use]
     pub fn with_decision(mut self, question: Question) -> Self {
-        let mut answer = Answer::of(self.policy, question);
-        if let Some(ladder) = &self.ladder {
-            answer.name_rung(ladder.0);
-        }
-        self.answer = Some(answer);
+        let ladder = self.ladder.as_ref().map(|ladder| &ladder.0);
+        self.decision = Some(DecisionDocument::new(&self.policy, question, ladder));
         self
     }
 }
 
 /// The waits that are shown.
-#[derive(Debug)]
-struct Waits<'a> {
-    schedule: &'a Schedule,
+#[derive(Debug, Clone)]
+struct Waits {
+    schedule: Schedule,
     shown: usize,
 }
 
-impl Serialize for Waits<'_> {
+impl Serialize for Waits {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.schedule.iter().take(self.shown))
     }
 }
 
-/// A ladder with its tables.
-#[derive(Debug)]
-struct LadderTable<'a>(&'a Ladder);
+impl JsonSchema for Waits {
+    fn inline_schema() -> bool {
+        true
+    }
 
-#[derive(Debug, Serialize)]
+    fn schema_name() -> Cow<'static, str> {
+        Vec::<u64>::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Vec::<u64>::json_schema(generator)
+    }
+}
+
+/// A ladder with its tables: `{"queue", "rungs": […], "exchange", "binding"}`.
+#[derive(Debug, Clone)]
+pub struct LadderDocument(Ladder);
+
+impl From<Ladder> for LadderDocument {
+    fn from(ladder: Ladder) -> Self {
+        Self(ladder)
+    }
+}
+
+impl Serialize for LadderDocument {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (exchange, binding) = (self.0.exchange(), self.0.home_binding());
+        LadderTables {
+            queue: self.0.queue(),
+            rungs: self.0.rungs().iter().map(RungTable::of).collect(),
+            exchange: exchange.as_ref().map(ExchangeTable::of),
+            binding: binding.as_ref().map(BindingTable::of),
+        }
+        .serialize(serializer)
+    }
+}
+
+impl JsonSchema for LadderDocument {
+    fn schema_name() -> Cow<'static, str> {
+        "Ladder".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        LadderTables::json_schema(generator)
+    }
+}
+
+/// The rungs of a queue, shortest first, and what leads back from them; `null` without rungs.
+#[derive(Debug, Serialize, JsonSchema)]
+struct LadderTables<'a> {
+    queue: &'a str,
+    rungs: Vec<RungTable<'a>>,
+    exchange: Option<ExchangeTable<'a>>,
+    binding: Option<BindingTable<'a>>,
+}
+
+/// A rung: a queue that holds a message for `delay_ms`.
+#[derive(Debug, Serialize, JsonSchema)]
 struct RungTable<'a> {
     delay_ms: u64,
     #[serde(flatten)]
@@ -116,40 +167,33 @@ impl<'a> RungTable<'a> {
     }
 }
 
-impl Serialize for LadderTable<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let rungs: Vec<RungTable<'_>> = self.0.rungs().iter().map(RungTable::of).collect();
-        let (exchange, binding) = (self.0.exchange(), self.0.home_binding());
-        let mut ladder = serializer.serialize_struct("ladder", 4)?;
-        ladder.serialize_field("queue", self.0.queue())?;
-        ladder.serialize_field("rungs", &rungs)?;
-        ladder.serialize_field("exchange", &exchange.as_ref().map(ExchangeTable::of))?;
-        ladder.serialize_field("binding", &binding.as_ref().map(BindingTable::of))?;
-        ladder.end()
-    }
-}
-
-/// A decision as it stands in the document.
-#[derive(Debug, Serialize)]
-struct Answer {
-    retry: bool,
-    reason: Option<&'static str>,
-    wait_ms: u64,
-    in_broker: bool,
-    rung: Option<String>,
-    /// What the message is set aside with.
-    give_up_text: Option<String>,
+/// A decision as a document.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct DecisionDocument {
+    /// Whether the message is tried again.
+    pub retry: bool,
+    /// Why not: `attempts_exhausted` or `too_old`.
+    pub reason: Option<&'static str>,
+    /// How long it waits before that.
+    pub wait_ms: u64,
+    /// Whether it waits on a rung.
+    pub in_broker: bool,
+    /// The rung's name, where the queue is known.
+    pub rung: Option<String>,
+    /// What it is set aside with.
+    pub give_up_text: Option<String>,
     #[serde(skip)]
     question: Question,
 }
 
-impl Answer {
-    fn of(policy: &RetryPolicy, question: Question) -> Self {
+impl DecisionDocument {
+    /// The decision of a policy, with the rung's name where there is a ladder.
+    pub fn new(policy: &RetryPolicy, question: Question, ladder: Option<&Ladder>) -> Self {
         let (reason, wait_ms, in_broker) = match policy.decide(question.attempt, question.age_ms, question.u) {
             Decision::GiveUp(reason) => (Some(reason), 0, false),
             Decision::Retry { wait_ms, in_broker } => (None, wait_ms, in_broker),
         };
-        Self {
+        let mut document = Self {
             retry: reason.is_none(),
             reason: reason.map(GiveUpReason::code),
             wait_ms,
@@ -157,7 +201,11 @@ impl Answer {
             rung: None,
             give_up_text: reason.map(|reason| policy.give_up_text(reason)),
             question,
+        };
+        if let Some(ladder) = ladder {
+            document.name_rung(ladder);
         }
+        document
     }
 
     fn name_rung(&mut self, ladder: &Ladder) {
@@ -167,7 +215,7 @@ impl Answer {
     }
 }
 
-impl fmt::Display for RetryDocument<'_> {
+impl fmt::Display for RetryDocument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.policy)?;
         writeln!(f, "  attempts   {}", self.max_attempts)?;
@@ -192,7 +240,7 @@ impl fmt::Display for RetryDocument<'_> {
             None => writeln!(f, "  age limit  none")?,
             Some(limit) => writeln!(f, "  age limit  {}", Delay(limit))?,
         }
-        if let Some(LadderTable(ladder)) = &self.ladder {
+        if let Some(LadderDocument(ladder)) = &self.ladder {
             writeln!(f, "rungs of {}:", shown(ladder.queue()))?;
             for rung in ladder.rungs() {
                 write!(f, "  {}", shown(rung.name()))?;
@@ -206,14 +254,14 @@ impl fmt::Display for RetryDocument<'_> {
                 writeln!(f, "  none")?;
             }
         }
-        match &self.answer {
-            Some(answer) => writeln!(f, "{answer}"),
+        match &self.decision {
+            Some(decision) => writeln!(f, "{decision}"),
             None => Ok(()),
         }
     }
 }
 
-impl fmt::Display for Answer {
+impl fmt::Display for DecisionDocument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "after attempt {}", self.question.attempt.max(1))?;
         if let Some(age_ms) = self.question.age_ms {

@@ -156,13 +156,29 @@ impl UnitError {
     }
 }
 
+impl UnitError {
+    /// What is wrong.
+    pub const fn message(self) -> &'static str {
+        match self {
+            Self::NotWhole => "the duration is no whole number of milliseconds",
+            Self::Negative => "the duration is negative or no number",
+            Self::TooLarge => "the duration is longer than 18446744073709551615 ms",
+        }
+    }
+
+    /// The way out.
+    pub const fn help(self) -> &'static str {
+        match self {
+            Self::NotWhole => "round it first",
+            Self::Negative => "give one of at least 0",
+            Self::TooLarge => "give a shorter one",
+        }
+    }
+}
+
 impl fmt::Display for UnitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotWhole => f.write_str("the duration is no whole number of milliseconds: round it first"),
-            Self::Negative => f.write_str("the duration is negative or no number: give one of at least 0"),
-            Self::TooLarge => write!(f, "the duration is longer than {} ms", u64::MAX),
-        }
+        write!(f, "{}; {}", self.message(), self.help())
     }
 }
 

@@ -31,7 +31,7 @@ mod schedule;
 mod text;
 
 pub use decision::{Decision, GiveUpReason};
-pub use document::{Question, RetryDocument};
+pub use document::{DecisionDocument, LadderDocument, Question, RetryDocument};
 pub use duration::{
     DurationError, DurationFault, UnitError, milliseconds_from_nanoseconds, milliseconds_from_seconds, parse_duration,
 };

@@ -159,49 +159,60 @@ impl fmt::Display for RetryProblem {
 impl std::error::Error for RetryProblem {}
 
 /// Everything that is wrong with a policy, at least one thing. Its `Display` is one line for each.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(transparent)]
-pub struct RetryProblems(Vec<RetryProblem>);
+#[derive(Debug, Clone, PartialEq)]
+pub struct RetryProblems {
+    first: RetryProblem,
+    others: Vec<RetryProblem>,
+}
 
 impl RetryProblems {
     /// `Err` with the problems when there are any.
     pub(super) fn unless_empty(problems: Vec<RetryProblem>) -> Result<(), Self> {
-        if problems.is_empty() { Ok(()) } else { Err(Self(problems)) }
+        let mut problems = problems.into_iter();
+        match problems.next() {
+            None => Ok(()),
+            Some(first) => Err(Self { first, others: problems.collect() }),
+        }
     }
 
-    /// The problems, in the order in which a policy is written.
-    pub fn iter(&self) -> std::slice::Iter<'_, RetryProblem> {
-        self.0.iter()
+    /// The problems.
+    pub fn iter(&self) -> impl Iterator<Item = &RetryProblem> {
+        self.into_iter()
+    }
+
+    /// The first problem, which is always there, and the others.
+    pub fn into_first_and_others(self) -> (RetryProblem, Vec<RetryProblem>) {
+        (self.first, self.others)
     }
 }
 
 impl From<RetryProblem> for RetryProblems {
-    fn from(problem: RetryProblem) -> Self {
-        Self(vec![problem])
+    fn from(first: RetryProblem) -> Self {
+        Self { first, others: Vec::new() }
     }
 }
 
 impl IntoIterator for RetryProblems {
     type Item = RetryProblem;
-    type IntoIter = std::vec::IntoIter<RetryProblem>;
+    type IntoIter = std::iter::Chain<std::iter::Once<RetryProblem>, std::vec::IntoIter<RetryProblem>>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
+        std::iter::once(self.first).chain(self.others)
     }
 }
 
 impl<'a> IntoIterator for &'a RetryProblems {
     type Item = &'a RetryProblem;
-    type IntoIter = std::slice::Iter<'a, RetryProblem>;
+    type IntoIter = std::iter::Chain<std::iter::Once<&'a RetryProblem>, std::slice::Iter<'a, RetryProblem>>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.iter()
+        std::iter::once(&self.first).chain(&self.others)
     }
 }
 
 impl fmt::Display for RetryProblems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, problem) in self.0.iter().enumerate() {
+        for (index, problem) in self.iter().enumerate() {
             if index > 0 {
                 f.write_str("\n")?;
             }

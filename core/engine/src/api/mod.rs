@@ -1,0 +1,62 @@
+//! Everything that the engine offers to other languages, as one table of operations: JSON in, JSON out.
+//!
+//! The command's `--format json`, the conformance suites and the coarse calls of every binding are this table. An operation
+//! is a type: its fields are the input, and [`Request`] says what it answers. Inputs refuse unknown keys; outputs may gain
+//! keys. What is called for every message (matching, deciding) has a direct function as well.
+//!
+//! ```
+//! use acemq_core::api;
+//!
+//! let answer = api::call("retry.decide", r#"{"policy": "exponential(6, 10s)", "queue": "orders", "attempt": 3}"#);
+//! assert!(answer.unwrap().contains(r#""rung":"orders.retry.40s""#));
+//! let failure = api::call("duration.parse", r#"{"text": "10"}"#).unwrap_err();
+//! assert_eq!(failure.code(), "duration_no_unit");
+//! ```
+
+mod failure;
+mod names;
+mod request;
+mod retry;
+#[cfg(test)]
+mod tests;
+
+pub use failure::{Failure, FailureProblem};
+pub use names::{
+    CheckName, CheckedName, DelayText, DerivedNames, ImpliedNames, NameAnswer, Named, RetryQueueName, TextAnswer,
+};
+pub use request::{Operation, Request};
+pub use retry::{
+    Decide, DescribePolicy, DescribeRetry, DurationFromNanoseconds, DurationFromSeconds, LadderOf, Milliseconds,
+    ParseDuration, PolicyDocument, RungAnswer, RungFor, ScheduleOf, ScheduleSlice,
+};
+
+/// The version of the conformance suites that this engine passes; `conformance/index.json` names the same.
+pub const CONFORMANCE_VERSION: u32 = 1;
+
+/// Every operation, by name.
+pub static OPERATIONS: &[Operation] = &[
+    Operation::of::<DurationFromNanoseconds>(),
+    Operation::of::<DurationFromSeconds>(),
+    Operation::of::<ParseDuration>(),
+    Operation::of::<CheckName>(),
+    Operation::of::<DelayText>(),
+    Operation::of::<ImpliedNames>(),
+    Operation::of::<RetryQueueName>(),
+    Operation::of::<Decide>(),
+    Operation::of::<DescribeRetry>(),
+    Operation::of::<LadderOf>(),
+    Operation::of::<DescribePolicy>(),
+    Operation::of::<RungFor>(),
+    Operation::of::<ScheduleOf>(),
+];
+
+/// Runs one operation: takes its input as JSON and gives its output as JSON.
+///
+/// # Errors
+/// When there is no such operation, when the input is not what it takes, and for what the operation itself refuses.
+pub fn call(operation: &str, input: &str) -> Result<String, Failure> {
+    match OPERATIONS.iter().find(|known| known.name == operation) {
+        Some(known) => known.call(input),
+        None => Err(Failure::unknown_operation(operation)),
+    }
+}
