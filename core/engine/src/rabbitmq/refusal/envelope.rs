@@ -63,16 +63,19 @@ pub(super) fn reply_name(code: u16) -> Option<&'static str> {
     REPLIES.iter().find(|(number, _)| *number == code).map(|(_, name)| *name)
 }
 
-/// All ways to read `text`, the likeliest first; never none.
-pub(super) fn candidates(text: &str) -> Vec<Candidate<'_>> {
+/// The text as AMQP gives it: `NAME - explanation`, or an explanation without its name.
+pub(super) fn direct(text: &str) -> Candidate<'_> {
     let text = quoting::beginning(text.trim(), LONGEST);
-    let mut found = Vec::new();
-    if let Some((code, explanation)) = named(text) {
-        found.push(Candidate { code: Some(code), explanation: explanation.into() });
-    } else {
-        found.push(Candidate { code: None, explanation: text.into() });
+    match named(text) {
+        Some((code, explanation)) => Candidate { code: Some(code), explanation: explanation.into() },
+        None => Candidate { code: None, explanation: text.into() },
     }
-    look_inside(text, NESTING, &mut found);
+}
+
+/// All ways to read `text`, the likeliest first.
+pub(super) fn candidates(text: &str) -> Vec<Candidate<'_>> {
+    let mut found = vec![direct(text)];
+    look_inside(quoting::beginning(text.trim(), LONGEST), NESTING, &mut found);
     if text.contains(['\n', '\t']) {
         // A terminal, a mail or a document broke the text into lines.
         let joined: Vec<Candidate<'_>> = found.iter().map(unwrapped).collect();

@@ -1,6 +1,6 @@
 //! Matching a text against a wording.
 //!
-//! A pattern is literal text with fields in braces. `{kind}` is `queue` or `exchange`; `{sides}` is what
+//! A pattern is literal text with fields in braces. `{kind}` is `queue` or `exchange`, `{Kind}` is `Queue` or `Exchange`; `{sides}` is what
 //! [`sides`](super::sides) reads; the fields of [`WORDS`] are words without blanks and quotes; every other field goes on to
 //! the next literal. Nothing in a text is escaped, so several ends may be possible: the first one that lets the rest match
 //! is taken, but `{name}` and `{vhost}` first try what the caller knows.
@@ -20,7 +20,8 @@ const SHORTEST_CUT: usize = 12;
 const SHORTEST_WHOLE: usize = 255 - "PRECONDITION_FAILED - ".len() - 1;
 
 /// Fields that hold neither blanks nor quotes.
-const WORDS: [&str; 9] = ["argument", "feature", "flag", "limit", "module", "needed", "permission", "type", "verb"];
+const WORDS: [&str; 10] =
+    ["argument", "feature", "flag", "limit", "module", "needed", "number", "permission", "type", "verb"];
 
 /// How much of the text must match how much of the wording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -220,8 +221,9 @@ impl<'t> Attempt<'t> {
 
     /// The text was cut inside this field or inside the literal behind it.
     fn is_cut(&mut self, name: &'static str, literal: &'static str, text: &'t str) -> bool {
-        // Literals are ASCII, so every length is a boundary; a single quote more is no sign of an end.
-        let begun = (2..literal.len()).rev().find_map(|length| text.strip_suffix(literal.get(..length)?));
+        // Literals are ASCII, so every length is a boundary. One quote ends a word, and is no sign of an end elsewhere.
+        let shortest = if choices(name).is_some() || WORDS.contains(&name) { 1 } else { 2 };
+        let begun = (shortest..literal.len()).rev().find_map(|length| text.strip_suffix(literal.get(..length)?));
         let (value, whole) = begun.map_or((text, false), |value| (value, true));
         let fits = if whole { allowed(name, value) } else { may_begin(name, value) };
         if fits && !value.is_empty() {
@@ -280,20 +282,27 @@ fn split_literal(pattern: &'static str) -> (&'static str, &'static str) {
     pattern.find('{').and_then(|at| pattern.split_at_checked(at)).unwrap_or((pattern, ""))
 }
 
-const KINDS: [&str; 4] = ["queue", "exchange", "Queue", "Exchange"];
+/// The words that a field can be, where there are but a few.
+fn choices(field: &str) -> Option<[&'static str; 2]> {
+    match field {
+        "kind" => Some(["queue", "exchange"]),
+        "Kind" => Some(["Queue", "Exchange"]),
+        _ => None,
+    }
+}
 
 fn allowed(field: &str, value: &str) -> bool {
-    match field {
-        "kind" => KINDS.contains(&value),
-        _ => !WORDS.contains(&field) || (!value.is_empty() && value.chars().all(is_word_character)),
+    match choices(field) {
+        Some(words) => words.contains(&value),
+        None => !WORDS.contains(&field) || (!value.is_empty() && value.chars().all(is_word_character)),
     }
 }
 
 /// Whether a cut `value` can be the beginning of the field.
 fn may_begin(field: &str, value: &str) -> bool {
-    match field {
-        "kind" => KINDS.iter().any(|kind| kind.starts_with(value)),
-        _ => !WORDS.contains(&field) || value.chars().all(is_word_character),
+    match choices(field) {
+        Some(words) => words.iter().any(|word| word.starts_with(value)),
+        None => !WORDS.contains(&field) || value.chars().all(is_word_character),
     }
 }
 

@@ -41,15 +41,29 @@ enum One {
 impl Sides {
     /// Reads what follows `received `.
     pub(super) fn read(text: &str, mode: Mode) -> Option<Self> {
-        let mut splits = text.match_indices(BETWEEN).filter_map(|(at, _)| {
-            let (received, current) = text.split_at_checked(at)?;
-            Some((whole(received)?, current.strip_prefix(BETWEEN)?))
-        });
+        let splits = || {
+            text.match_indices(BETWEEN).filter_map(|(at, _)| {
+                let (received, current) = text.split_at_checked(at)?;
+                Some((received, current.strip_prefix(BETWEEN)?))
+            })
+        };
         match mode {
-            Mode::Whole => splits.filter_map(|(received, current)| Some(Self::of(received, whole(current)?))).last(),
-            Mode::Followed => splits.find_map(|(received, current)| Some(Self::of(received, followed(current)?))),
+            Mode::Whole => splits()
+                .filter_map(|(received, current)| {
+                    let other_is_absent = |other| other == "none";
+                    Some(Self::of(
+                        whole(received, other_is_absent(current))?,
+                        whole(current, other_is_absent(received))?,
+                    ))
+                })
+                .last(),
+            Mode::Followed => {
+                splits().find_map(|(received, current)| Some(Self::of(whole(received, false)?, followed(current)?)))
+            }
             Mode::Cut => {
-                let in_the_second = splits.last().map(|(received, current)| Self::of(received, cut(current, "")));
+                let in_the_second = splits()
+                    .filter_map(|(received, current)| Some(Self::of(whole(received, false)?, cut(current, ""))))
+                    .last();
                 in_the_second.or_else(|| Some(Self::of(cut(text, BETWEEN), One::Nothing)))
             }
         }
@@ -72,15 +86,19 @@ impl Sides {
     }
 }
 
-/// A side that is all of `text`.
-fn whole(text: &str) -> Option<One> {
+/// A side that is all of `text`. A type is printed behind `the value`, and in some old texts without it where the other
+/// side is absent; else what looks like a type is the value's own.
+fn whole(text: &str, other_is_absent: bool) -> Option<One> {
     if text == "none" {
         return Some(One::Absent);
     }
-    let quoted = text.strip_prefix(TYPED).unwrap_or(text);
+    let (quoted, typed) = match text.strip_prefix(TYPED) {
+        Some(quoted) => (quoted, true),
+        None => (text, other_is_absent),
+    };
     let inner = quoted.strip_prefix('\'')?.strip_suffix('\'')?;
     Some(match inner.rsplit_once(OF_TYPE) {
-        Some((value, kind)) if is_type(kind) => value_of(value, Some(kind)),
+        Some((value, kind)) if typed && is_type(kind) => value_of(value, Some(kind)),
         _ => value_of(inner, None),
     })
 }
@@ -112,7 +130,7 @@ fn cut(text: &str, behind: &str) -> One {
     if text.strip_prefix("none").is_some_and(|rest| behind.starts_with(rest)) {
         return One::Absent;
     }
-    if let Some(side) = whole(text).filter(|side| matches!(side, One::Value(Printed { kind: Some(_), .. }))) {
+    if let Some(side) = whole(text, false).filter(|side| matches!(side, One::Value(Printed { kind: Some(_), .. }))) {
         return side;
     }
     let (quoted, behind) = match text.strip_prefix(TYPED) {

@@ -455,18 +455,18 @@ pub(super) const WORDINGS: &[Wording] = &[
     ),
     any(
         Invalid,
-        "message size {value} is larger than configured max size {limit}",
-        "a message of {value} bytes cannot be published: this broker allows {limit}",
+        "message size {number} is larger than configured max size {limit}",
+        "a message of {number} bytes cannot be published: this broker allows {limit}",
     ),
     any(
         Invalid,
-        "unknown delivery tag {value}",
-        "delivery tag {value} was acknowledged twice, on another channel than it came from, or without being asked for",
+        "unknown delivery tag {number}",
+        "delivery tag {number} was acknowledged twice, on another channel than it came from, or without being asked for",
     ),
     any(
         Other,
-        "delivery acknowledgement on channel {limit} timed out. Timeout value used: {value} ms{rest}",
-        "a consumer did not acknowledge a message within {value} ms, so the broker closed its channel",
+        "delivery acknowledgement on channel {limit} timed out. Timeout value used: {number} ms{rest}",
+        "a consumer did not acknowledge a message within {number} ms, so the broker closed its channel",
     ),
     any(
         Invalid,
@@ -479,8 +479,8 @@ pub(super) const WORDINGS: &[Wording] = &[
     about(
         Connection,
         Invalid,
-        "number of channels opened ({value}) has reached the negotiated channel_max ({limit})",
-        "the connection already has {value} channels, and {limit} were agreed on",
+        "number of channels opened ({number}) has reached the negotiated channel_max ({limit})",
+        "the connection already has {number} channels, and {limit} were agreed on",
     ),
     // LavinMQ.
     any(
@@ -506,9 +506,9 @@ pub(super) const WORDINGS: &[Wording] = &[
         "the queue is there and not exclusive; the declaration asked for an exclusive one",
     ),
     about(Queue, Locked, "Queue '{name}' is exclusive", "{object} is an exclusive one of another connection"),
-    any(NotFound, "{kind} '{name}' doesn't exists", "{object} does not exist"),
-    any(NotFound, "{kind} '{name}' not found", "{object} does not exist"),
-    any(Invalid, "{kind} name isn't valid", "LavinMQ takes printable ASCII in the name of the {kind} only"),
+    any(NotFound, "{Kind} '{name}' doesn't exists", "{object} does not exist"),
+    any(NotFound, "{Kind} '{name}' not found", "{object} does not exist"),
+    any(Invalid, "{Kind} name isn't valid", "LavinMQ takes printable ASCII in the name of the {kind} only"),
     any(
         Invalid,
         "Prefix {rest} forbidden, please choose another name",
@@ -545,15 +545,15 @@ pub(super) const WORDINGS: &[Wording] = &[
         "Server low on disk space, can not create queue",
         "the broker creates no queue now: it is low on disk space",
     ),
-    any(AccessRefused, "User doesn't have permissions to {verb} {kind} '{name}'", LAVIN_PERMISSION),
-    any(AccessRefused, "User '{user}' doesn't have permissions to {verb} {kind} '{name}'", LAVIN_PERMISSION),
-    any(AccessRefused, "User doesn't have permissions to {kind} '{name}'", LAVIN_PERMISSION),
-    any(AccessRefused, "User '{user}' doesn't have permissions to {kind} '{name}'", LAVIN_PERMISSION),
-    any(AccessRefused, "User doesn't have {permission} permissions to {kind} '{name}'", LAVIN_PERMISSION),
-    any(AccessRefused, "User '{user}' doesn't have {permission} permissions to {kind} '{name}'", LAVIN_PERMISSION),
-    any(AccessRefused, "User not allowed to publish to {kind} '{name}'", LAVIN_PERMISSION),
-    any(NotEmpty, "{kind} '{name}' is not empty", "{object} is not empty"),
-    any(InUse, "{kind} '{name}' in use", "{object} is in use"),
+    any(AccessRefused, "User doesn't have permissions to {verb} {kind} '{name}'", NO_PERMISSION),
+    any(AccessRefused, "User '{user}' doesn't have permissions to {verb} {kind} '{name}'", PERMISSION),
+    any(AccessRefused, "User doesn't have permissions to {kind} '{name}'", NO_PERMISSION),
+    any(AccessRefused, "User '{user}' doesn't have permissions to {kind} '{name}'", PERMISSION),
+    any(AccessRefused, "User doesn't have {permission} permissions to {kind} '{name}'", NO_PERMISSION),
+    any(AccessRefused, "User '{user}' doesn't have {permission} permissions to {kind} '{name}'", PERMISSION),
+    any(AccessRefused, "User not allowed to publish to {kind} '{name}'", NO_PERMISSION),
+    any(NotEmpty, "{Kind} '{name}' is not empty", "{object} is not empty"),
+    any(InUse, "{Kind} '{name}' in use", "{object} is in use"),
 ];
 
 const FILTER_SIZE: &str = "a stream cannot be declared: x-stream-filter-size-bytes must be an integer from 16 to 255";
@@ -567,4 +567,4 @@ const PERMISSION: &str = "user {user} has no [{permission} ]permission on {objec
 const TOPIC_PERMISSION: &str = "user {user} has no [{permission} ]permission for the routing key {key} on {object}";
 const STREAM_PREFETCH: &str = "{object} is a stream: a consumer must set a prefetch count (basic.qos) first";
 const CHANNEL_USE: &str = "the client used a channel that is not open, or opened one twice";
-const LAVIN_PERMISSION: &str = "[user {user}: ]the user has no [{permission} ]permission for this on {object}";
+const NO_PERMISSION: &str = "the user has no [{permission} ]permission for this on {object}";
