@@ -15,6 +15,7 @@
 pub mod amqp;
 mod client;
 mod connect;
+mod drive;
 mod limits;
 mod operation;
 mod secret;
@@ -23,6 +24,7 @@ mod url;
 
 pub use client::Client;
 pub use connect::{ConnectError, ConnectFailure};
+pub use drive::{Ending, Progress, Width, drive};
 pub use limits::Limits;
 pub use operation::{Answer, Cause, Done, Failure, Operation, OperationError, QueueStatus};
 pub use secret::Secret;

@@ -119,8 +119,13 @@ impl PlanSession {
         let failed = self
             .actions
             .iter()
-            .find(|action| matches!(action.applied, Some(Applied::Refused { .. } | Applied::Unanswered { .. })))?;
-        Some(ApplyError::Stopped { cause: cause(failed), report: self.apply_report() })
+            .find(|action| matches!(action.applied, Some(Applied::Refused { .. } | Applied::Unanswered { .. })));
+        let cause = match failed {
+            Some(action) => cause(action),
+            None if self.interrupted => "stopped before the end".to_owned(),
+            None => return None,
+        };
+        Some(ApplyError::Stopped { cause, report: self.apply_report() })
     }
 
     /// What has been declared so far, and what has not.

@@ -181,6 +181,8 @@ pub struct PlanSession {
     phase: Phase,
     /// Something refused or unanswered while declaring: nothing more is sent.
     pub(super) stopped: bool,
+    /// The host gave up before the end.
+    pub(super) interrupted: bool,
     judge: Judge,
 }
 
@@ -198,6 +200,7 @@ impl PlanSession {
             next_id: 1,
             phase: Phase::Asking,
             stopped: false,
+            interrupted: false,
             judge,
             settings,
         };
@@ -311,6 +314,26 @@ impl PlanSession {
         self.settle(open.action);
         self.advance();
         Ok(())
+    }
+
+    /// Ends the session before its end, for instance because the user wants to stop. What was not asked stays unknown, what
+    /// was not sent is not sent, and of what was sent without an answer it is not known whether it was made.
+    pub fn interrupt(&mut self) {
+        if self.finished() {
+            return;
+        }
+        self.interrupted = true;
+        self.stopped = true;
+        self.fresh.clear();
+        for open in std::mem::take(&mut self.open).into_values() {
+            if matches!(open.step, Step::Send)
+                && open.handed_out
+                && let Some(action) = self.actions.get_mut(open.action)
+            {
+                action.applied = Some(Applied::Unanswered { why: "stopped before the answer".to_owned() });
+            }
+        }
+        self.phase = Phase::Finished;
     }
 
     /// The plan as it stands; open questions leave their objects unknown.

@@ -397,6 +397,37 @@ fn an_apply_stops_at_the_first_surprise() {
 }
 
 #[test]
+fn an_interrupted_apply_tells_what_was_sent_and_what_was_not() {
+    let tables = tables(&[], &[QueueDeclaration::durable("a"), QueueDeclaration::durable("b")], &[]);
+    let settings = Settings { apply: true, ..amqp(NEW) };
+    let mut unasked = PlanSession::new(tables.clone(), settings.clone());
+    unasked.interrupt();
+    assert!(unasked.finished());
+    assert_eq!(
+        unasked.apply_error().unwrap().to_string(),
+        "acemq: stopped before the end\n  declared: nothing\n  not declared: queue a, queue b\n  \
+         applying again is safe: what is there already is left as it is"
+    );
+
+    let mut session = PlanSession::new(tables, settings);
+    let mut broker = Played::new(NEW);
+    while session.questions().iter().all(|question| !question.ask.changes()) {
+        for question in session.next_questions(1) {
+            let answer = broker.answer(&question.ask);
+            session.answer(question.id, answer).unwrap();
+        }
+    }
+    session.next_questions(1);
+    session.interrupt();
+    assert_eq!(
+        session.apply_error().unwrap().to_string(),
+        "acemq: cannot declare queue \"a\": stopped before the answer; whether it was made is not known\n  \
+         declared: nothing\n  not declared: queue a, queue b\n  \
+         applying again is safe: what is there already is left as it is"
+    );
+}
+
+#[test]
 fn a_missing_right_on_an_absent_queue_is_invalid_and_on_a_present_one_unknown() {
     let refused = |name: &str| Answer::Refused {
         code: 403,

@@ -1,0 +1,33 @@
+//! The client for real brokers against real brokers: every refusal, every way to lose a connection, every trap of amqprs.
+
+mod connecting;
+mod faults;
+mod operations;
+mod planning;
+
+use acemq_live::{BrokerUrl, Client, Limits};
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Limits that keep a failing test short.
+const LIMITS: Limits = Limits {
+    connect: Duration::from_secs(10),
+    question: Duration::from_secs(10),
+    change: Duration::from_secs(30),
+    reconnect: Duration::from_secs(20),
+    close: Duration::from_secs(3),
+};
+
+fn run<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(future)
+}
+
+fn url(text: &str) -> BrokerUrl {
+    text.parse().unwrap()
+}
+
+async fn client(text: &str) -> Arc<Client> {
+    Arc::new(Client::connect(url(text), "acemq live tests", LIMITS).await.unwrap())
+}
