@@ -17,7 +17,6 @@ pub(super) enum Section {
 }
 
 impl Section {
-    #[expect(dead_code, reason = "documents name their sections")]
     pub const fn key(self) -> &'static str {
         match self {
             Self::Exchanges => "exchanges",

@@ -153,9 +153,6 @@ codes! {
     /// An argument with a value that the broker refuses.
     ArgumentRange = "argument_range", Error;
 
-    /// An argument that the broker refuses on a queue of this type.
-    ArgumentForeign = "argument_foreign", Error;
-
     /// A policy that no broker takes.
     PolicyInvalid = "policy_invalid", Error;
 
@@ -163,6 +160,8 @@ codes! {
     TransientQueue = "transient_queue", Warning;
     /// A topic pattern with three or more `#`, refused from RabbitMQ 4.3.5 on.
     ManyHashes = "many_hashes", Warning;
+    /// An argument of other queue types: a queue that is there ignores it, a new one is refused.
+    ArgumentForeign = "argument_foreign", Warning;
     /// An argument that some versions of RabbitMQ refuse.
     ArgumentVersion = "argument_version", Warning;
     /// An argument that has no effect on a queue of this type.

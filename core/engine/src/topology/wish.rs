@@ -1,61 +1,95 @@
 //! What is asked for, before any rule has looked at it: the types of the document, which the builder fills as well.
+//!
+//! Their doc comments are the descriptions in the JSON Schema.
 
 use crate::retry::RetryForm;
 use crate::value::{Table, Value};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// An exchange as it is asked for.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+/// An exchange: durable unless something else is said.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Exchange")]
 pub(super) struct ExchangeWish {
-    /// Empty until the mapping's key, or the builder, gives it.
+    /// The name, where the exchanges are a list.
     pub name: String,
+    /// direct, fanout, topic, headers, or the type of a plugin.
     pub r#type: Option<String>,
+    /// Whether it survives a restart of the broker; true unless it is said.
     pub durable: Option<bool>,
+    /// The opposite of durable.
     pub transient: Option<bool>,
+    /// Whether it goes with its last binding.
     pub auto_delete: bool,
+    /// Whether only other exchanges may send to it.
     pub internal: bool,
+    /// The argument table.
     pub arguments: Table,
+    /// The exchange that gets what this one cannot route; writes the argument alternate-exchange.
     pub alternate_exchange: Option<String>,
+    /// Whether somebody else declares it: it is asked for, and never declared. Exchanges that start with amq. always are.
     pub external: bool,
 }
 
-/// A queue as it is asked for.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+/// A queue: durable and quorum unless something else is said.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Queue")]
 pub(super) struct QueueWish {
-    /// Empty until the mapping's key, or the builder, gives it.
+    /// The name, where the queues are a list.
     pub name: String,
+    /// classic, quorum or stream. Without it a queue is quorum when it is durable, shared and permanent, else classic.
     pub r#type: Option<String>,
+    /// Whether it survives a restart of the broker; true unless it is said.
     pub durable: Option<bool>,
+    /// The opposite of durable.
     pub transient: Option<bool>,
+    /// Whether it belongs to one connection and goes with it.
     pub exclusive: bool,
+    /// Whether it goes with its last consumer.
     pub auto_delete: bool,
+    /// The argument table. The type is better said with the key type.
     pub arguments: Table,
+    /// Whether messages that are given up go to {queue}.dlq, with {queue}.parked and acemq.dlx beside it.
     pub dead_letter: bool,
+    /// An exchange of your own for messages that are given up; writes the argument x-dead-letter-exchange.
     pub dead_letter_to: Option<String>,
+    /// How often a message is tried again, as in "exponential(6, 10s, 5m)"; long waits become queues of their own.
     pub retry: Option<RetryForm>,
 }
 
-/// A binding as it is asked for.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+/// A binding from an exchange to a queue, or to another exchange.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Binding")]
 pub(super) struct BindingWish {
+    /// The queue that it leads to.
     pub queue: Option<String>,
+    /// The exchange that it leads to, instead of a queue.
     pub to_exchange: Option<String>,
+    /// The exchange that it leads from.
     pub exchange: Option<String>,
+    /// The routing key, or the pattern of a topic exchange; empty unless it is said.
     pub routing_key: String,
+    /// The argument table, which headers exchanges match.
     pub arguments: Table,
 }
 
-/// A policy as it is asked for.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+/// A policy. Only the management API can set one.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Policy")]
 pub(super) struct PolicyWish {
+    /// The name, unique in the vhost.
     pub name: String,
+    /// A regular expression on names; it matches anywhere in a name unless it is anchored.
     pub pattern: Option<String>,
+    /// all, queues, exchanges, classic_queues, quorum_queues or streams; all unless it is said.
     pub apply_to: Option<String>,
+    /// The policy with the highest one wins; 0 unless it is said.
     pub priority: i64,
+    /// What it sets, by keys without x-.
     pub definition: Table,
 }
 

@@ -1,5 +1,6 @@
 //! Tests of the whole module; what they expect is written down from the contract, not taken from the code.
 
+mod document;
 mod rules;
 
 use super::*;
