@@ -9,5 +9,7 @@
 )]
 
 pub mod amqp;
+pub mod answer;
 pub mod broker;
 pub mod management;
+pub mod recorder;

@@ -150,6 +150,11 @@ impl Connection {
         Channel::new(Arc::clone(&self.link), id)
     }
 
+    /// Whether the broker has not closed it, as far as was read.
+    pub fn is_open(&self) -> bool {
+        lock(&self.link).is_open(0)
+    }
+
     /// What the broker said about itself.
     pub fn server_properties(&self) -> &Table {
         &self.server_properties

@@ -193,9 +193,7 @@ impl Node {
     /// # Panics
     /// When the broker refuses it.
     pub fn fresh_vhost_with_default_queue_type(&self, kind: &str) -> Vhost<'_> {
-        // 3.10 spells the key without underscores; each version ignores the other's.
-        let metadata = json!({"default_queue_type": kind, "defaultqueuetype": kind});
-        Vhost::create(self, &fresh_name(), &metadata)
+        self.vhost_with_default_queue_type(&fresh_name(), kind)
     }
 
     /// The vhost of that name, made when it is not there.
@@ -204,6 +202,16 @@ impl Node {
     /// When the broker refuses it.
     pub fn vhost(&self, name: &str) -> Vhost<'_> {
         Vhost::create(self, name, &json!({}))
+    }
+
+    /// The vhost of that name, made with a default queue type (3.10.8 and later).
+    ///
+    /// # Panics
+    /// When the broker refuses it.
+    pub fn vhost_with_default_queue_type(&self, name: &str, kind: &str) -> Vhost<'_> {
+        // 3.10 spells the key without underscores; each version ignores the other's.
+        let metadata = json!({"default_queue_type": kind, "defaultqueuetype": kind});
+        Vhost::create(self, name, &metadata)
     }
 
     /// What `rabbitmqctl` prints, limited to a minute.
@@ -284,8 +292,9 @@ impl Node {
         read(self.folder.join(format!("log/{}.log", self.node_name()))).unwrap_or_default()
     }
 
-    fn log_tail(&self) -> String {
-        let output = fs::read_to_string(self.folder.join("output")).unwrap_or_default();
+    /// The last lines that it printed or logged.
+    pub fn log_tail(&self) -> String {
+        let output = fs::read_to_string(self.folder.join("output")).unwrap_or_default() + &self.log();
         let lines: Vec<&str> = output.lines().collect();
         lines[lines.len().saturating_sub(30)..].join("\n")
     }

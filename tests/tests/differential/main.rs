@@ -1,0 +1,6 @@
+//! The engine and a real broker are asked the same, and must say the same.
+
+mod bindings;
+mod deletions;
+mod limits;
+mod topics;
