@@ -13,21 +13,36 @@
 //! assert_eq!(failure.code(), "duration_no_unit");
 //! ```
 
+mod broker;
+mod declared;
 mod failure;
 mod names;
+mod plan;
 mod request;
 mod retry;
 #[cfg(test)]
 mod tests;
+mod topic;
+mod topology;
 
+pub use broker::{
+    CompareQueues, Declarable, DifferenceAnswer, Equivalence, ExplainRefusal, Fingerprint, FingerprintOf,
+    PredictAnswer, Predicted, PredictedRefusal, WantedExchange, WantedQueue,
+};
+pub use declared::{Binding, Declared, Destination, Document, Exchange, Queue, VersionText};
 pub use failure::{Failure, FailureProblem};
 pub use names::{
     CheckName, CheckedName, DelayText, DerivedNames, ImpliedNames, NameAnswer, Named, RetryQueueName, TextAnswer,
 };
+pub use plan::{ModeName, RunSession, SessionAnswer};
 pub use request::{Operation, Request};
 pub use retry::{
     Decide, DescribePolicy, DescribeRetry, DurationFromNanoseconds, DurationFromSeconds, LadderOf, Milliseconds,
     ParseDuration, PolicyDocument, RungAnswer, RungFor, ScheduleOf, ScheduleSlice,
+};
+pub use topic::{MatchTopic, MatchTopics, TopicMatch, TopicMatches};
+pub use topology::{
+    CheckTopology, ConsumerDeclarations, ShowTopology, ShownTopology, TablesOfTopology, TopologySource,
 };
 
 /// The version of the conformance suites that this engine passes; `conformance/index.json` names the same.
@@ -35,6 +50,10 @@ pub const CONFORMANCE_VERSION: u32 = 1;
 
 /// Every operation, by name.
 pub static OPERATIONS: &[Operation] = &[
+    Operation::of::<CompareQueues>(),
+    Operation::of::<ExplainRefusal>(),
+    Operation::of::<PredictAnswer>(),
+    Operation::of::<FingerprintOf>(),
     Operation::of::<DurationFromNanoseconds>(),
     Operation::of::<DurationFromSeconds>(),
     Operation::of::<ParseDuration>(),
@@ -42,12 +61,19 @@ pub static OPERATIONS: &[Operation] = &[
     Operation::of::<DelayText>(),
     Operation::of::<ImpliedNames>(),
     Operation::of::<RetryQueueName>(),
+    Operation::of::<RunSession>(),
     Operation::of::<Decide>(),
     Operation::of::<DescribeRetry>(),
     Operation::of::<LadderOf>(),
     Operation::of::<DescribePolicy>(),
     Operation::of::<RungFor>(),
     Operation::of::<ScheduleOf>(),
+    Operation::of::<MatchTopic>(),
+    Operation::of::<MatchTopics>(),
+    Operation::of::<CheckTopology>(),
+    Operation::of::<ConsumerDeclarations>(),
+    Operation::of::<ShowTopology>(),
+    Operation::of::<TablesOfTopology>(),
 ];
 
 /// Runs one operation: takes its input as JSON and gives its output as JSON.

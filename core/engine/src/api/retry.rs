@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The codes of a bad policy.
-const POLICY_CODES: &[&str] = &{
+pub(super) const POLICY_CODES: &[&str] = &{
     let mut codes = [""; RetryCode::ALL.len()];
     let mut index = 0;
     while index < codes.len() {

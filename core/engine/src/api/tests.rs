@@ -21,7 +21,7 @@ fn every_operation_has_closed_input_and_described_output() {
         assert_eq!(input["type"], "object", "{}", operation.name);
         let output = serde_json::to_value(operation.output_schema()).unwrap();
         assert_eq!(output["type"], "object", "{}", operation.name);
-        assert!(operation.about.ends_with('.') && operation.codes().next().is_some(), "{}", operation.name);
+        assert!(operation.about.ends_with('.') && operation.codes().all(|code| !code.is_empty()), "{}", operation.name);
     }
 }
 
@@ -78,4 +78,83 @@ fn mapping_and_text_are_one_policy() {
             "max_age_ms": 7_200_000, "threshold_ms": 30_000, "broker_rungs_ms": [33_750, 50_625]
         })
     );
+}
+
+#[test]
+fn what_a_broker_answers_and_says() {
+    let queue = json!({"name": "q", "arguments": {"x-message-ttl": 1}});
+    let printed = answer("declaration.fingerprint", json!({"declaration": {"queue": queue}}));
+    assert_eq!(
+        printed["canonical"],
+        r#"{"arguments":{"x-message-ttl":1},"auto_delete":false,"durable":true,"exclusive":false,"kind":"queue","name":"q"}"#
+    );
+    assert_eq!(
+        answer("broker.equivalence", json!({"rabbitmq": "4.0.5", "stored": queue, "wanted": {"name": "q"}})),
+        json!({
+            "equivalent": false,
+            "differences": [{"argument": "x-message-ttl", "wanted": null, "current": 1, "compared": true}]
+        })
+    );
+    let asked = json!({"rabbitmq": "4.0.5", "declare": {"queue": {"wanted": {"name": "q"}, "existing": queue}}});
+    let text = "PRECONDITION_FAILED - inequivalent arg 'x-message-ttl' for queue 'q' in vhost '/': received none but \
+                current is the value '1' of type 'long'";
+    assert_eq!(
+        answer("broker.predict", asked),
+        json!({"accepted": false, "refused": {"code": 406, "text": text, "scope": "channel"}})
+    );
+    let explained = answer("broker.explain", json!({"text": text}));
+    assert_eq!((&explained["format"], &explained["argument"]), (&json!("acemq.refusal/1"), &json!("x-message-ttl")));
+    let unknown = r#"{"rabbitmq": "four", "declare": {"queue": {"wanted": {"name": "q"}}}}"#;
+    assert_eq!(call("broker.predict", unknown).unwrap_err().code(), "version_unknown");
+}
+
+fn names_of(tables: &Json, kind: &str) -> Vec<String> {
+    let objects = tables[kind].as_array().unwrap();
+    objects.iter().map(|object| object["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn topologies_and_consumers() {
+    let topology = json!({"document": {"acemq": 1, "queues": {"orders": {"dead_letter": true}}}});
+    let tables = answer("topology.tables", json!({"topology": topology}));
+    assert_eq!(names_of(&tables, "queues"), ["orders", "orders.dlq", "orders.parked"]);
+    assert_eq!(answer("topology.check", json!({"topology": topology}))["problems"], json!([]));
+    let shown = answer("topology.show", json!({"topology": {"text": "acemq: 1\nqueues: { a: {} }\n"}}));
+    assert!(shown["text"].as_str().unwrap().starts_with("Topology: 0 exchanges, 1 queues, 0 bindings\n"));
+    let binding = json!({"queue": "a", "exchange": "b", "routing_key": "c"});
+    let wrong = json!({"topology": {"document": {"acemq": 1, "bindings": [binding]}}});
+    let failure = call("topology.tables", &wrong.to_string()).unwrap_err();
+    let codes: Vec<_> = failure.problems().map(|problem| problem.code.as_str()).collect();
+    assert_eq!(codes, ["binding_exchange_undeclared", "binding_queue_undeclared"]);
+    let consumer = answer("topology.consumer", json!({"queue": "orders"}));
+    assert_eq!(names_of(&consumer, "queues"), ["orders.dlq", "orders.parked"]);
+}
+
+#[test]
+fn a_session_is_replayed_from_its_answers() {
+    let run = |answers: Json| {
+        let topology = json!({"document": {"acemq": 1, "queues": {"q": {"type": "classic"}}}});
+        let input = json!({"topology": topology, "version": "4.0.5", "vhost": "/", "answers": answers});
+        call("plan.session", &input.to_string()).map(|output| serde_json::from_str::<Json>(&output).unwrap())
+    };
+    let start = run(json!([])).unwrap();
+    assert_eq!(start["questions"], json!([{"id": 1, "ask": "queue_passive", "name": "q", "declaration": null}]));
+    assert_eq!(start["finished"], json!(false));
+    let text = "NOT_FOUND - no queue 'q' in vhost '/'";
+    let absent = json!({"id": 1, "refused": {"code": 404, "text": text, "scope": "channel"}});
+    assert_eq!(run(json!([absent])).unwrap()["questions"][0]["ask"], "queue_offer");
+    let text = "PRECONDITION_FAILED - invalid arg 'x-stream-max-segment-size-bytes' for queue 'q' in vhost '/' of queue \
+                type rabbit_classic_queue";
+    let refused = json!({"id": 2, "refused": {"code": 406, "text": text, "scope": "channel"}});
+    let end = run(json!([absent, refused])).unwrap();
+    assert_eq!((&end["finished"], &end["error"]), (&json!(true), &json!(null)));
+    assert_eq!(end["text"], "topology plan:\n  create   queue q (classic)\n");
+    assert_eq!(run(json!([absent, absent])).unwrap_err().code(), "answer_refused");
+}
+
+#[test]
+fn patterns_match_one_by_one_and_in_batches() {
+    assert_eq!(answer("topic.match", json!({"pattern": "a.#", "key": "a"})), json!({"matches": true}));
+    let batch = json!({"patterns": ["a.#", "*", "#"], "keys": ["a", "a.b", ""]});
+    assert_eq!(answer("topic.match_all", batch), json!({"matches": [[0, 1, 2], [0, 2], [2]]}));
 }
