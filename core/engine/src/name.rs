@@ -321,7 +321,8 @@ pub(crate) fn quoted(name: &str) -> String {
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Beyond any key's length there is nothing alike, and comparing costs the product of both lengths.
     let word: String = word.chars().take(64).collect::<String>().to_lowercase();
-    known.into_iter().min_by_key(|candidate| strsim::damerau_levenshtein(&word, candidate))
+    let unlike = |candidate: &str| 1.0 - strsim::normalized_damerau_levenshtein(&word, candidate);
+    known.into_iter().min_by(|a, b| unlike(a).total_cmp(&unlike(b)))
 }
 
 #[cfg(test)]
@@ -437,6 +438,7 @@ mod tests {
         let known = ["attempts", "first", "cap", "multiplier"];
         assert_eq!(nearest("atempts", known), Some("attempts"));
         assert_eq!(nearest("Multiplyer", known), Some("multiplier"));
+        assert_eq!(nearest("give_up", ["fixed", "give_up_after"]), Some("give_up_after"));
         assert_eq!(nearest("x", []), None);
     }
 

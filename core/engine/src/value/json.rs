@@ -309,3 +309,20 @@ impl<'de> Visitor<'de> for PlainTable {
         Ok(table)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_double_keeps_its_last_bit() {
+        // 1 − 2⁻⁵³ and the double above 0.1: readers that multiply powers of ten lose the last bit of such numbers.
+        for (text, bits) in
+            [("0.9999999999999999", 0x3fef_ffff_ffff_ffff), ("0.10000000000000002", 0x3fb9_9999_9999_999b)]
+        {
+            let value: Value = serde_json::from_str(text).unwrap();
+            assert_eq!(value, Value::F64(f64::from_bits(bits)));
+            assert_eq!(value.to_json(), text);
+        }
+    }
+}
