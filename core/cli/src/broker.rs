@@ -1,0 +1,129 @@
+//! Which broker is meant, and running a plan session against it.
+
+use crate::cli::BrokerArguments;
+use crate::failure::Failure;
+use crate::input;
+use acemq_core::definitions::{self, Overrides};
+use acemq_core::embedded::EmbeddedBroker;
+use acemq_core::plan::{BrokerKind, PlanSession, Settings};
+use acemq_core::rabbitmq::{Broker, Conditions, Version};
+use acemq_core::state::State;
+use acemq_core::topology::{Tables, shown_name};
+
+/// The forms that `--broker` takes.
+const FORMS: &str = "amqp(s)://USER:PASSWORD@HOST:PORT/VHOST, definitions:FILE or memory:[FILE]";
+
+/// A broker that can be planned against.
+pub enum Target {
+    /// The embedded broker, with what it holds.
+    Memory(Box<EmbeddedBroker>),
+    /// A definitions file.
+    Definitions(Box<State>),
+    /// A real broker.
+    Amqp(Box<crate::live::Address>),
+}
+
+/// How the settings of a session differ from a plain plan's.
+pub struct Wish<'a>(Box<dyn FnOnce(&mut Settings) + 'a>);
+
+impl<'a> Wish<'a> {
+    pub fn new(change: impl FnOnce(&mut Settings) + 'a) -> Self {
+        Self(Box::new(change))
+    }
+
+    pub fn apply_to(self, settings: &mut Settings) {
+        (self.0)(settings);
+    }
+}
+
+impl Target {
+    /// Reads `--broker`; `fallback` stands where nothing is said.
+    pub fn resolve(arguments: &BrokerArguments, fallback: Option<&str>) -> Result<Self, Failure> {
+        let given = arguments.broker.as_deref().filter(|broker| !broker.is_empty());
+        let Some(broker) = given.or(fallback) else {
+            return Err(Failure::input(format!("which broker? give --broker or set ACEMQ_BROKER: {FORMS}")));
+        };
+        if let Some(file) = broker.strip_prefix("memory:") {
+            return memory(file, arguments.rabbitmq.unwrap_or(Version::NEWEST));
+        }
+        if let Some(reference) = broker.strip_prefix("definitions:") {
+            return definitions(reference, arguments.rabbitmq);
+        }
+        if broker.starts_with("amqp://") || broker.starts_with("amqps://") {
+            return crate::live::Address::read(broker, arguments).map(|address| Self::Amqp(Box::new(address)));
+        }
+        // What was given may hold a password, so only what cannot is shown.
+        let scheme = broker.split(':').next().filter(|scheme| scheme.len() < broker.len() && scheme.len() < 20);
+        Err(Failure::input(match scheme {
+            Some(scheme) => format!("\"{}:\" is no kind of broker; --broker takes {FORMS}", shown_name(scheme)),
+            None => format!("the broker has no kind; --broker takes {FORMS}"),
+        }))
+    }
+
+    /// Whether anything can be declared on it.
+    pub const fn can_declare(&self) -> bool {
+        !matches!(self, Self::Definitions(_))
+    }
+
+    /// Whether policies can be set on it.
+    pub const fn can_set_policies(&self) -> bool {
+        false
+    }
+}
+
+fn memory(file: &str, version: Version) -> Result<Target, Failure> {
+    let mut broker = EmbeddedBroker::new(Conditions::new(version, "/"));
+    if !file.is_empty() {
+        let tables = input::tables(file, false)?;
+        let owner = broker.connect();
+        broker
+            .declare_all(owner, &tables)
+            .map_err(|refused| Failure::input(format!("memory:{}: {refused}", shown_name(file))))?;
+    }
+    Ok(Target::Memory(Box::new(broker)))
+}
+
+fn definitions(reference: &str, version: Option<Version>) -> Result<Target, Failure> {
+    let (file, query) = reference.rsplit_once('?').unwrap_or((reference, ""));
+    let mut vhost = None;
+    let mut overrides = Overrides { version, default_queue_type: None };
+    for (key, value) in form_urlencoded::parse(query.as_bytes()) {
+        match &*key {
+            "vhost" => vhost = Some(value.into_owned()),
+            "version" => overrides.version = Some(value.parse().map_err(Failure::input)?),
+            "default_queue_type" => overrides.default_queue_type = Some(value.into_owned()),
+            other => {
+                return Err(Failure::input(format!(
+                    "definitions: takes ?vhost=, ?version= and ?default_queue_type=, not \"{}\"",
+                    shown_name(other)
+                )));
+            }
+        }
+    }
+    let bytes = input::read(file)?;
+    let place = |error| Failure::input(format!("{}: {error}", shown_name(file)));
+    let state = definitions::read(&bytes).and_then(|read| read.state(vhost.as_deref(), &overrides)).map_err(place)?;
+    Ok(Target::Definitions(Box::new(state)))
+}
+
+/// Runs a session to its end.
+pub fn run(target: Target, tables: Tables, wish: Wish<'_>) -> Result<PlanSession, Failure> {
+    match target {
+        Target::Definitions(state) => {
+            let mut settings = Settings::known(BrokerKind::Definitions, *state);
+            wish.apply_to(&mut settings);
+            settings.apply = false;
+            Ok(PlanSession::new(tables, settings))
+        }
+        Target::Memory(mut broker) => {
+            let mut settings = Settings::amqp(Broker::rabbitmq(broker.conditions().version));
+            settings.kind = BrokerKind::Memory;
+            settings.vhost = Some(broker.conditions().vhost.clone());
+            wish.apply_to(&mut settings);
+            let mut session = PlanSession::new(tables, settings);
+            broker.drive(&mut session);
+            Ok(session)
+        }
+        Target::Amqp(address) => address.run(tables, wish),
+    }
+}

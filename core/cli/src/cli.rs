@@ -1,0 +1,244 @@
+//! The arguments of the command. Their help is the man page, so it says units and defaults.
+
+use acemq_core::plan;
+use acemq_core::rabbitmq::Version;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+/// What a RabbitMQ topology means, and what declaring it would change.
+#[derive(Debug, Parser)]
+#[command(name = "acemq", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 nothing to do, or done · 1 bad input or usage · 2 only creations are left (plan) · \
+3 drift, invalid, or validation failed · 4 --strict and something gave no answer · 5 no broker, or it refused the \
+connection · 6 stopped half-way, run again";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Say everything that is wrong with a topology document
+    Check(FileArguments),
+    /// Print what a topology document declares, without a broker
+    Show(FileArguments),
+    /// Print the canonical argument tables and their fingerprints
+    Tables(FileArguments),
+    /// Print the schedule of a retry policy, its retry queues, or one decision
+    Retry(RetryArguments),
+    /// Say what declaring a topology would change; changes nothing
+    Plan(PlanArguments),
+    /// Declare what is missing; refuses before anything is declared when something differs
+    Apply(ApplyArguments),
+    /// Print only what differs from the broker
+    Drift(DriftArguments),
+    /// Say whether a topic pattern matches a routing key
+    Match(MatchArguments),
+    /// Turn a broker's refusal into the difference that it proves
+    Explain(ExplainArguments),
+    /// Print the JSON Schema of topology documents, for editors
+    Schema,
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the man page
+    Man,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    Text,
+    /// One JSON document
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub struct FormatArgument {
+    /// How to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+impl FormatArgument {
+    pub fn is_json(&self) -> bool {
+        self.format == Format::Json
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct FileArguments {
+    /// Topology document, YAML or JSON; - for standard input
+    pub file: String,
+    #[command(flatten)]
+    pub format: FormatArgument,
+}
+
+#[derive(Debug, Args)]
+pub struct RetryArguments {
+    /// The policy, such as 'exponential(6, 10s, 5m)'
+    pub policy: String,
+    /// Also print the retry queues of this queue
+    #[arg(long, value_name = "QUEUE")]
+    pub queue: Option<String>,
+    /// Decide after this failed attempt; the first is 1
+    #[arg(long, value_name = "N")]
+    pub attempt: Option<u32>,
+    /// Age of the message in milliseconds, for the decision
+    #[arg(long, value_name = "MS", requires = "attempt")]
+    pub age: Option<u64>,
+    /// The random number in [0,1) that jitter uses, for the decision; 0.5 unless said
+    #[arg(long, value_name = "U", requires = "attempt")]
+    pub u: Option<f64>,
+    /// Print the whole schedule, however long
+    #[arg(long)]
+    pub all: bool,
+    #[command(flatten)]
+    pub format: FormatArgument,
+}
+
+/// Which broker, and how it is reached.
+#[derive(Debug, Args)]
+pub struct BrokerArguments {
+    /// Where to look: amqp(s)://USER:PASSWORD@HOST:PORT/VHOST, definitions:FILE[?vhost=V&version=X&default_queue_type=T] or
+    /// memory:[FILE]. Better set ACEMQ_BROKER than a password on the command line
+    #[arg(long, env = "ACEMQ_BROKER", hide_env_values = true, value_name = "BROKER")]
+    pub broker: Option<String>,
+    /// User for amqp://, unless the URL names one
+    #[arg(long, env = "ACEMQ_USERNAME", hide_env_values = true, value_name = "USER")]
+    pub username: Option<String>,
+    /// File that holds the password for amqp://; or set ACEMQ_PASSWORD
+    #[arg(long, env = "ACEMQ_PASSWORD_FILE", value_name = "FILE")]
+    pub password_file: Option<String>,
+    /// Judge by the rules of this RabbitMQ version, where no broker tells its own
+    #[arg(long, value_name = "VERSION")]
+    pub rabbitmq: Option<Version>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Mode {
+    /// Report; nothing counts as a failure
+    #[value(alias = "dry_run")]
+    DryRun,
+    /// Anything that differs or is invalid counts as a failure
+    #[value(alias = "create_only")]
+    CreateOnly,
+    /// Anything missing counts as a failure too
+    Validate,
+}
+
+impl From<Mode> for plan::Mode {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::DryRun => Self::DryRun,
+            Mode::CreateOnly => Self::CreateOnly,
+            Mode::Validate => Self::Validate,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Style {
+    /// A labelled line an object
+    Plan,
+    /// One line an object that says everything about it
+    Lines,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Extra {
+    /// List every object that is there and not asked for, whoever it belongs to
+    All,
+}
+
+#[derive(Debug, Args)]
+pub struct PlanArguments {
+    /// Topology document, YAML or JSON; - for standard input
+    pub file: String,
+    #[command(flatten)]
+    pub broker: BrokerArguments,
+    /// What counts as a failure
+    #[arg(long, value_enum, default_value_t = Mode::CreateOnly)]
+    pub mode: Mode,
+    /// How to write the plan
+    #[arg(long, value_enum, default_value_t = Style::Plan)]
+    pub style: Style,
+    /// Ask about exchanges too
+    #[arg(long)]
+    pub exchanges: bool,
+    /// List foreign objects instead of counting them
+    #[arg(long, value_enum)]
+    pub extra: Option<Extra>,
+    /// Wrap lines at this many columns
+    #[arg(long, value_name = "COLUMNS")]
+    pub width: Option<usize>,
+    /// Exit with 4 when something that could be asked gave no answer
+    #[arg(long)]
+    pub strict: bool,
+    #[command(flatten)]
+    pub format: FormatArgument,
+}
+
+#[derive(Debug, Args)]
+pub struct ApplyArguments {
+    /// Topology document, YAML or JSON; - for standard input
+    pub file: String,
+    #[command(flatten)]
+    pub broker: BrokerArguments,
+    /// What to do: create what is missing, or only report (dry-run), or only validate
+    #[arg(long, value_enum, default_value_t = Mode::CreateOnly)]
+    pub mode: Mode,
+    /// Apply the rest of a topology whose policies cannot be set
+    #[arg(long)]
+    pub without_policies: bool,
+    /// Set policies that are there with another definition
+    #[arg(long)]
+    pub update_policies: bool,
+    /// Refuse, with exit code 4, when something that could be asked gave no answer
+    #[arg(long)]
+    pub strict: bool,
+    /// Wrap lines at this many columns
+    #[arg(long, value_name = "COLUMNS")]
+    pub width: Option<usize>,
+    #[command(flatten)]
+    pub format: FormatArgument,
+}
+
+#[derive(Debug, Args)]
+pub struct DriftArguments {
+    /// Topology document, YAML or JSON; - for standard input
+    pub file: String,
+    #[command(flatten)]
+    pub broker: BrokerArguments,
+    /// Exit with 4 when something that could be asked gave no answer
+    #[arg(long)]
+    pub strict: bool,
+    #[command(flatten)]
+    pub format: FormatArgument,
+}
+
+#[derive(Debug, Args)]
+pub struct MatchArguments {
+    /// Topic pattern, such as 'orders.*.eu'
+    #[arg(required_unless_present = "pairs")]
+    pub pattern: Option<String>,
+    /// Routing key
+    #[arg(required_unless_present = "pairs")]
+    pub key: Option<String>,
+    /// Read JSON lines ["PATTERN", "KEY"] from this file, - for standard input, and print one answer a line
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pattern", "key"])]
+    pub pairs: Option<String>,
+    #[command(flatten)]
+    pub format: FormatArgument,
+}
+
+#[derive(Debug, Args)]
+pub struct ExplainArguments {
+    /// The refusal, from a log, an exception or the management API; - or nothing reads one a line from standard input
+    pub text: Option<String>,
+    #[command(flatten)]
+    pub format: FormatArgument,
+}
