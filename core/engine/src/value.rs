@@ -147,6 +147,21 @@ impl Value {
         }
     }
 
+    /// How many bytes the value takes on the wire, its letter included.
+    pub(crate) fn encoded_len(&self) -> usize {
+        1 + match self {
+            Self::Bool(_) | Self::I8(_) | Self::U8(_) => 1,
+            Self::I16(_) | Self::U16(_) => 2,
+            Self::I32(_) | Self::U32(_) | Self::F32(_) => 4,
+            Self::I64(_) | Self::F64(_) | Self::Timestamp(_) => 8,
+            Self::Decimal { .. } => 5,
+            Self::LongStr(bytes) | Self::Binary(bytes) => 4 + bytes.len(),
+            Self::Array(items) => 4 + items.iter().map(Self::encoded_len).sum::<usize>(),
+            Self::Table(table) => table.encoded_len(),
+            Self::Void => 0,
+        }
+    }
+
     /// The compact JSON of this value, as the table in the [module description](self) gives it.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
@@ -280,6 +295,11 @@ impl Table {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+
+    /// How many bytes the table takes on the wire.
+    pub(crate) fn encoded_len(&self) -> usize {
+        4 + self.entries.iter().map(|(name, value)| 1 + name.len() + value.encoded_len()).sum::<usize>()
     }
 
     /// The same entries sorted by the bytes of their names; nested tables keep their order, as the broker keeps it.

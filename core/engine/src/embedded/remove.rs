@@ -1,6 +1,6 @@
 //! Unbinding and deleting, and what goes with it.
 
-use super::declare::stored_binding;
+use super::history::{Loss, What};
 use super::{Caller, EmbeddedBroker};
 use crate::rabbitmq::{self, BindingDeclaration, DeleteQueue, DestinationType, Owner, Refused, stored_name};
 
@@ -10,13 +10,14 @@ impl EmbeddedBroker {
     /// # Errors
     /// What the broker refuses, as [`rabbitmq::unbind`] says; 504 when the caller is closed.
     pub fn unbind(&mut self, caller: impl Into<Caller>, request: &BindingDeclaration) -> Result<(), Refused> {
-        self.answer(caller.into(), |broker, connection| {
-            let binding = stored_binding(request);
+        let caller = caller.into();
+        self.answer(caller, |broker, connection| {
+            let binding = broker.stored_binding(caller, connection, request)?;
             let locked = binding.destination_type == DestinationType::Queue
                 && broker.existing(&binding.destination, connection).is_some_and(|queue| queue.owner == Owner::Another);
-            let bound = broker.bindings.all().contains(&binding);
+            let bound = broker.router.bindings().contains(&binding);
             rabbitmq::unbind(&broker.conditions_of(connection), &binding, bound && locked)?;
-            if broker.bindings.remove(&binding) {
+            if broker.router.unbind(&binding) {
                 broker.auto_delete(vec![binding.source]);
             }
             Ok(())
@@ -33,14 +34,19 @@ impl EmbeddedBroker {
         name: &str,
         condition: DeleteQueue,
     ) -> Result<u32, Refused> {
-        self.answer(caller.into(), |broker, connection| {
-            let stored = stored_name(name);
+        let caller = caller.into();
+        self.answer(caller, |broker, connection| {
+            let name = match (caller, name) {
+                (Caller::Channel(channel), "") => broker.named(channel, connection, "")?,
+                _ => name.to_owned(),
+            };
+            let stored = stored_name(&name);
             let existing = broker.existing(&stored, connection);
             let status = broker.status(&stored);
             rabbitmq::delete_queue(
                 &broker.conditions_of(connection),
                 existing,
-                name,
+                &name,
                 condition,
                 (status.messages, status.consumers),
             )?;
@@ -56,36 +62,35 @@ impl EmbeddedBroker {
     pub fn delete_exchange(&mut self, caller: impl Into<Caller>, name: &str, if_unused: bool) -> Result<(), Refused> {
         self.answer(caller.into(), |broker, connection| {
             let stored = stored_name(name);
-            let unused_needed_but_source = if_unused && broker.bindings.is_source(&stored);
+            let unused_needed_but_source = if_unused && broker.router.is_source(&stored);
             rabbitmq::delete_exchange(&broker.conditions_of(connection), name, unused_needed_but_source)?;
             broker.drop_exchange(&stored);
             Ok(())
         })
     }
 
-    /// Takes a queue away with its bindings, and the auto-delete exchanges that they kept alive.
+    /// Takes a queue away with its bindings, its messages and the auto-delete exchanges that it kept alive.
     pub(super) fn drop_queue(&mut self, name: &str) {
-        if self.queues.remove(name).is_some() {
-            let sources = self.bindings.remove_destination(DestinationType::Queue, name);
-            self.auto_delete(sources);
+        let Some(mut queue) = self.queues.remove(name) else { return };
+        self.tell_consumers(&queue);
+        for entry in queue.store.drain() {
+            self.note(Some(entry.message.id), What::Lost { queue: name.to_owned(), why: Loss::QueueDeleted });
         }
+        let sources = self.router.remove_queue(name);
+        self.auto_delete(sources);
     }
 
     fn drop_exchange(&mut self, name: &str) {
-        if self.exchanges.remove(name).is_some() {
-            self.bindings.remove_source(name);
-            let sources = self.bindings.remove_destination(DestinationType::Exchange, name);
-            self.auto_delete(sources);
-        }
+        let sources = self.router.remove_exchange(name);
+        self.auto_delete(sources);
     }
 
     /// Of exchanges that lost a binding, those that are auto-delete and have none left go, and so on from there.
     fn auto_delete(&mut self, mut candidates: Vec<String>) {
         while let Some(name) = candidates.pop() {
-            let goes = self.exchanges.get(&name).is_some_and(|exchange| exchange.auto_delete);
-            if goes && !self.bindings.is_source(&name) {
-                self.exchanges.remove(&name);
-                candidates.extend(self.bindings.remove_destination(DestinationType::Exchange, &name));
+            let goes = self.router.declaration(&name).is_some_and(|exchange| exchange.auto_delete);
+            if goes && !self.router.is_source(&name) {
+                candidates.extend(self.router.remove_exchange(&name));
             }
         }
     }

@@ -1,10 +1,12 @@
 //! From a state or a topology to a broker that holds it, and back to a state.
 
-use super::{Caller, EmbeddedBroker, Queue};
-use crate::rabbitmq::{Broker, Conditions, Declaration, ExchangeDeclaration, Refused, Version};
+use super::store::Entry;
+use super::{Caller, EmbeddedBroker, MessageId};
+use crate::rabbitmq::{Broker, Conditions, Declaration, ExchangeDeclaration, Properties, Refused, Version};
 use crate::state::{DefaultTypeOrigin, State, predeclared_exchange};
 use crate::topology::Tables;
 use std::fmt;
+use std::sync::Arc;
 
 /// A declaration that the broker refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,15 +40,14 @@ impl EmbeddedBroker {
         conditions.default_queue_type.clone_from(&state.default_queue_type);
         let mut broker = Self::new(conditions);
         for exchange in state.exchanges.values() {
-            broker.exchanges.insert(exchange.name.clone(), exchange.clone());
+            broker.router.add_exchange(exchange.clone());
         }
         let elsewhere = broker.connect();
         for queue in state.queues.values() {
-            let owner = queue.exclusive.then_some(elsewhere);
-            broker.queues.insert(queue.name.clone(), Queue { declaration: queue.clone(), owner });
+            broker.add_queue(queue.clone(), elsewhere);
         }
         for binding in state.bindings.iter() {
-            broker.bindings.insert(binding.clone());
+            broker.router.bind(binding.clone());
         }
         broker
     }
@@ -62,7 +63,7 @@ impl EmbeddedBroker {
         for external in &tables.external {
             let kind = external.kind.clone().unwrap_or_default();
             let exchange = ExchangeDeclaration::durable(external.name.clone(), kind);
-            self.exchanges.entry(external.name.clone()).or_insert(exchange);
+            self.router.add_exchange(exchange);
         }
         for exchange in &tables.exchanges {
             let declaration = &exchange.declaration;
@@ -88,14 +89,83 @@ impl EmbeddedBroker {
         if state.default_queue_type.is_some() {
             state.default_type_origin = DefaultTypeOrigin::Vhost;
         }
-        state.exchanges = self
-            .exchanges
-            .iter()
-            .filter(|(name, _)| predeclared_exchange(name).is_none())
-            .map(|(name, exchange)| (name.clone(), exchange.clone()))
-            .collect();
+        for exchange in self.router.declarations().filter(|exchange| predeclared_exchange(&exchange.name).is_none()) {
+            state.insert_exchange(exchange.clone());
+        }
         state.queues = self.queues.iter().map(|(name, queue)| (name.clone(), queue.declaration.clone())).collect();
-        state.bindings = self.bindings.all().clone();
+        state.bindings = self.router.bindings().clone();
         state
     }
+
+    /// What a queue holds; `None` when there is no such queue.
+    pub fn contents(&self, name: &str) -> Option<QueueContents> {
+        let queue = self.queues.get(name)?;
+        let is_quorum = queue.is_quorum();
+        let plain = |message: &super::message::Message| Entry {
+            message: message.clone(),
+            position: 0,
+            expires_at: None,
+            returned: 0,
+            failed: 0,
+            size: 0,
+        };
+        let ready: Vec<Entry> =
+            if queue.is_stream() { queue.log.iter().map(plain).collect() } else { queue.store.in_order() };
+        let waiting = queue.pending.iter().map(|pending| plain(&pending.message));
+        Some(QueueContents {
+            ready: ready.iter().map(|entry| self.stored(entry, is_quorum)).collect(),
+            unacknowledged: queue.unacknowledged,
+            waiting: waiting.map(|entry| self.stored(&entry, false)).collect(),
+            consumers: super::publish::count(queue.consumers.len()),
+        })
+    }
+
+    fn stored(&self, entry: &Entry, is_quorum: bool) -> StoredMessage {
+        StoredMessage {
+            message: entry.message.id,
+            exchange: entry.message.exchange.clone(),
+            routing_key: entry.message.routing_key(),
+            properties: self.shown_properties(entry, is_quorum),
+            body: entry.message.body.clone(),
+            expires_at: entry.expires_at,
+            redelivered: entry.returned > 0,
+        }
+    }
+
+    /// The names of all queues, sorted.
+    pub fn queue_names(&self) -> impl Iterator<Item = &str> {
+        self.queues.keys().map(String::as_str)
+    }
+}
+
+/// What a queue holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueueContents {
+    /// Messages that are ready, in the order in which they would leave.
+    pub ready: Vec<StoredMessage>,
+    /// How many messages consumers hold.
+    pub unacknowledged: u32,
+    /// Dead letters that wait until their targets take them.
+    pub waiting: Vec<StoredMessage>,
+    /// How many consumers there are.
+    pub consumers: u32,
+}
+
+/// A message in a queue, as a consumer would get it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredMessage {
+    /// The publication that it goes back to.
+    pub message: MessageId,
+    /// The exchange that it was last published to.
+    pub exchange: String,
+    /// The routing key that it was last published with.
+    pub routing_key: String,
+    /// Properties, with the headers that the broker adds.
+    pub properties: Properties,
+    /// The body.
+    pub body: Arc<[u8]>,
+    /// When it expires, in milliseconds of the virtual clock.
+    pub expires_at: Option<u64>,
+    /// Whether it was given out before.
+    pub redelivered: bool,
 }

@@ -1,8 +1,15 @@
 //! What the embedded broker answers, against what RabbitMQ 3.10.8, 4.0.5 and 4.3.6 answered.
 
+mod consumers;
+mod deaths;
+mod queues;
+
 use super::*;
-use crate::rabbitmq::{BindingDeclaration, DeleteQueue, Permissions, Refused, Scope, Version};
+use crate::rabbitmq::{
+    BindingDeclaration, DeleteQueue, ExchangeDeclaration, Permissions, QueueDeclaration, Refused, Scope, Version,
+};
 use crate::state::State;
+use crate::value::Table;
 
 fn broker(version: Version) -> EmbeddedBroker {
     EmbeddedBroker::new(Conditions::new(version, "probe"))
@@ -17,6 +24,60 @@ const LOCKED: &str = "RESOURCE_LOCKED - cannot obtain exclusive access to locked
 
 fn exclusive(name: &str) -> QueueDeclaration {
     QueueDeclaration { exclusive: true, durable: false, ..QueueDeclaration::durable(name) }
+}
+
+/// A broker with one client on one channel, and the short words that the tests speak in.
+struct Bench {
+    broker: EmbeddedBroker,
+    connection: ConnectionId,
+    channel: ChannelId,
+}
+
+impl Bench {
+    fn new(version: Version) -> Self {
+        let mut broker = broker(version);
+        let connection = broker.connect();
+        let channel = broker.open_channel(connection).unwrap();
+        Self { broker, connection, channel }
+    }
+
+    fn queue(&mut self, name: &str, arguments: Table) {
+        let declaration = QueueDeclaration { arguments, ..QueueDeclaration::durable(name) };
+        self.broker.declare_queue(self.channel, &declaration).unwrap();
+    }
+
+    fn put(&mut self, queue: &str, body: &str) -> Published {
+        self.broker.publish(self.channel, Publication::new("", queue, body)).unwrap()
+    }
+
+    fn get(&mut self, queue: &str) -> Option<Delivery> {
+        self.broker.get(self.channel, queue, false).unwrap()
+    }
+
+    /// Closes the channel and opens another one.
+    fn reopen(&mut self) {
+        self.broker.close_channel(self.channel);
+        self.channel = self.broker.open_channel(self.connection).unwrap();
+    }
+
+    /// Bodies of what is ready, in order.
+    fn ready(&self, queue: &str) -> Vec<String> {
+        let contents = self.broker.contents(queue).unwrap();
+        contents.ready.iter().map(|message| String::from_utf8_lossy(&message.body).into_owned()).collect()
+    }
+}
+
+fn quorum() -> Table {
+    Table::from([("x-queue-type", "quorum")])
+}
+
+/// Dead letters to a queue, through the default exchange.
+fn dying_to(queue: &str) -> Table {
+    Table::new().with("x-dead-letter-exchange", "").with("x-dead-letter-routing-key", queue)
+}
+
+fn body(delivery: &Delivery) -> String {
+    String::from_utf8_lossy(&delivery.body).into_owned()
 }
 
 #[test]

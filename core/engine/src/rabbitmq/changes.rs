@@ -47,6 +47,16 @@ changes! {
     CHARACTER_TEXTS = (3, 12, 0);
     /// Queue limits are checked after the arguments, and a cluster has one too.
     LATE_QUEUE_LIMIT = (3, 13, 0);
+    /// Expiration and `CC` of a message are checked before its `user_id`.
+    CONTENT_BEFORE_USER = (3, 13, 0);
+    /// Headers are matched by exact equality, and a message's timestamps count in milliseconds.
+    EXACT_HEADERS = (3, 13, 0);
+    /// Deaths are kept beside the message until delivery, and the last one is written too; `CC` survives an overriding key.
+    DEATHS_BESIDE = (3, 13, 0);
+    /// A quorum queue shows `x-delivery-count` only when it is above 0.
+    COUNT_WHEN_COUNTED = (3, 13, 0);
+    /// Deaths are scanned by age again, and an `x-death` that a client sends counts again.
+    DEATHS_BY_AGE = (3, 13, 3);
     /// Features can be deprecated, and denied by the configuration.
     DEPRECATED_FEATURES = (3, 13, 0);
     /// `x-stream-filter-size-bytes` exists.
@@ -57,6 +67,13 @@ changes! {
     FALL_BACK_TO_CLASSIC = (3, 13, 4);
     /// Every declaration gets an `x-queue-type`, from the vhost, the node, or classic; quorum `expires` and classic leader locators.
     ALWAYS_TYPED = (4, 0, 0);
+    /// An `x-death` that a client sends is overwritten.
+    OWN_DEATHS_ONLY = (4, 0, 0);
+    /// Quorum queues limit deliveries to 20 unless told otherwise, know two priorities, take the smaller `expires`, and hand
+    /// the number of failed deliveries on with a dead letter.
+    V4_QUORUM = (4, 0, 0);
+    /// A refused stream consumer reads `stream queue 'N' in vhost 'V'`.
+    STREAM_NAMED_ONCE = (4, 0, 0);
     /// Texts are cut by characters and sent as UTF-8.
     UTF8_TEXTS = (4, 0, 5);
     /// A cluster has a limit of exchanges.
@@ -71,6 +88,11 @@ changes! {
     EMPTY_QUEUE_TYPE = (4, 2, 8), (4, 3, 2);
     /// Transient non-exclusive queues and `x-queue-master-locator` are denied upstream; delayed retry; queue version 2 only.
     V4_3 = (4, 3, 0);
+    /// A channel-wide prefetch is taken as one for each consumer.
+    NO_GLOBAL_QOS = (4, 3, 0);
+    /// Quorum queues know 32 priorities, count only failed deliveries against their limit, put back at the front without a
+    /// limit too, count properties among a message's bytes, and classic queues count failed deliveries as well.
+    V4_3_QUEUES = (4, 3, 0);
     /// `x-consumer-timeout` belongs to quorum queues.
     QUORUM_CONSUMER_TIMEOUT = (4, 3, 2);
     /// At most two `#` in a topic binding key.

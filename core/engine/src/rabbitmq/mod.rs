@@ -3,11 +3,12 @@
 //! RabbitMQ's rules change between versions, so every rule here takes a [`Version`] (`major.minor.patch`).
 
 pub mod arguments;
-mod changes;
+pub(crate) mod changes;
 mod declaration;
 mod equivalence;
 mod pattern;
 mod predict;
+mod properties;
 mod refusal;
 mod table;
 pub mod term;
@@ -21,10 +22,12 @@ pub use declaration::{
 pub use equivalence::{Difference, exchange_differences, queue_differences};
 pub use pattern::{Match, NamePattern, exact_pattern};
 pub use predict::{
-    Conditions, DeleteQueue, ExistingQueue, Limit, Owner, PermissionError, Permissions, Refused, Scope, bind,
-    declare_exchange, declare_exchange_passively, declare_queue, declare_queue_passively, delete_exchange,
-    delete_queue, effective_request, stored_name, unbind,
+    Conditions, ConsumeRequest, DeleteQueue, ExistingQueue, Limit, Owner, PermissionError, Permissions, Refused, Scope,
+    bind, closed_channel, consume, declare_exchange, declare_exchange_passively, declare_queue,
+    declare_queue_passively, delete_exchange, delete_queue, effective_request, get, no_last_queue, publish,
+    publish_immediate, purge, stored_name, unbind, unknown_delivery, vhost_refused,
 };
+pub use properties::{ExpirationFault, Properties, parse_expiration};
 pub use refusal::{
     Known, LineError, Printed, PrintedDocument, Refusal, RefusalClass, RefusalDocument, RefusedKind, Side, typed_value,
 };

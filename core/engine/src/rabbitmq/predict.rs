@@ -20,6 +20,7 @@ mod binding;
 mod conditions;
 mod create;
 mod exchange;
+mod messaging;
 mod queue;
 mod redeclare;
 mod removal;
@@ -29,6 +30,10 @@ mod resource;
 pub use binding::bind;
 pub use conditions::{Conditions, Limit, PermissionError, Permissions};
 pub use exchange::{declare_exchange, declare_exchange_passively};
+pub use messaging::{
+    ConsumeRequest, closed_channel, consume, get, no_last_queue, publish, publish_immediate, purge, unknown_delivery,
+    vhost_refused,
+};
 pub use queue::{ExistingQueue, Owner, declare_queue, declare_queue_passively, effective_request};
 pub use removal::{DeleteQueue, delete_exchange, delete_queue, unbind};
 

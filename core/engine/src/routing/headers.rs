@@ -15,6 +15,7 @@
 //! Source: `rabbit_exchange_type_headers:headers_match`, `match_all`, `match_any`; `mc_amqpl:routing_headers`.
 
 use crate::rabbitmq::Version;
+use crate::rabbitmq::changes::EXACT_HEADERS;
 use crate::value::{Table, Value};
 use std::cmp::Ordering;
 
@@ -97,7 +98,7 @@ fn fulfils(version: Version, wanted: &Value, found: &Value) -> bool {
     if *wanted == Value::Void {
         return true;
     }
-    let comparison = if version.at_least(3, 13, 0) { Comparison::Exact } else { Comparison::Numeric };
+    let comparison = if EXACT_HEADERS.holds(version) { Comparison::Exact } else { Comparison::Numeric };
     match (comparison, found) {
         (Comparison::Exact, Value::Timestamp(seconds)) => {
             Number::of(wanted) == Some(Number::Integer(i128::from(*seconds) * 1000))

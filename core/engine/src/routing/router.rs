@@ -258,6 +258,21 @@ impl Router {
         routed
     }
 
+    /// An exchange as it was declared; the default exchange is not among them.
+    pub fn declaration(&self, name: &str) -> Option<&ExchangeDeclaration> {
+        self.exchanges.get(name).map(|exchange| &exchange.declaration)
+    }
+
+    /// The exchanges, sorted by name; the default exchange is not among them.
+    pub fn declarations(&self) -> impl Iterator<Item = &ExchangeDeclaration> {
+        self.exchanges.values().map(|exchange| &exchange.declaration)
+    }
+
+    /// How many exchanges there are, the default exchange included.
+    pub fn exchange_count(&self) -> usize {
+        self.exchanges.len().saturating_add(1)
+    }
+
     /// Whether that exchange is there, the default exchange included.
     pub fn has_exchange(&self, name: &str) -> bool {
         name.is_empty() || self.exchanges.contains_key(name)

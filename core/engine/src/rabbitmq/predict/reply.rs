@@ -28,6 +28,8 @@ pub(super) enum Code {
     ResourceLocked,
     PreconditionFailed,
     CommandInvalid,
+    ChannelError,
+    NotAllowed,
     NotImplemented,
     InternalError,
 }
@@ -40,6 +42,8 @@ impl Code {
             Self::ResourceLocked => 405,
             Self::PreconditionFailed => 406,
             Self::CommandInvalid => 503,
+            Self::ChannelError => 504,
+            Self::NotAllowed => 530,
             Self::NotImplemented => 540,
             Self::InternalError => 541,
         }
@@ -52,6 +56,8 @@ impl Code {
             Self::ResourceLocked => "RESOURCE_LOCKED",
             Self::PreconditionFailed => "PRECONDITION_FAILED",
             Self::CommandInvalid => "COMMAND_INVALID",
+            Self::ChannelError => "CHANNEL_ERROR",
+            Self::NotAllowed => "NOT_ALLOWED",
             Self::NotImplemented => "NOT_IMPLEMENTED",
             Self::InternalError => "INTERNAL_ERROR",
         }
@@ -60,7 +66,11 @@ impl Code {
     const fn scope(self) -> Scope {
         match self {
             Self::AccessRefused | Self::NotFound | Self::ResourceLocked | Self::PreconditionFailed => Scope::Channel,
-            Self::CommandInvalid | Self::NotImplemented | Self::InternalError => Scope::Connection,
+            Self::CommandInvalid
+            | Self::ChannelError
+            | Self::NotAllowed
+            | Self::NotImplemented
+            | Self::InternalError => Scope::Connection,
         }
     }
 }

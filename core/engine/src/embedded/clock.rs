@@ -1,0 +1,67 @@
+//! The virtual clock: time passes only when it is told to.
+
+use super::history::{Happening, What};
+use super::{EmbeddedBroker, MessageId};
+
+impl EmbeddedBroker {
+    /// Now, in milliseconds. A new broker starts at 0; what it writes as a time is seconds since 1970 of this clock.
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// Lets the clock start at another time than 0, before anything has happened.
+    #[must_use]
+    pub fn starting_at(mut self, milliseconds: u64) -> Self {
+        self.now = milliseconds;
+        self
+    }
+
+    /// Lets time pass. Messages and queues whose time comes go in the order of their times, those of one instant by the names
+    /// of their queues.
+    pub fn advance(&mut self, milliseconds: u64) {
+        let until = self.now.saturating_add(milliseconds);
+        while let Some((at, name)) = self.next_due(until) {
+            self.now = self.now.max(at);
+            self.run_due(&name);
+            self.settle_down();
+        }
+        self.now = until;
+    }
+
+    /// The queue that something happens to next, no later than `until`.
+    fn next_due(&self, until: u64) -> Option<(u64, String)> {
+        let due = self.queues.iter().filter_map(|(name, queue)| {
+            let at = [queue.store.next_expiry(), queue.goes_at()].into_iter().flatten().min()?;
+            Some((at, name))
+        });
+        let (at, name) = due.min()?;
+        (at <= until).then(|| (at, name.clone()))
+    }
+
+    fn run_due(&mut self, name: &str) {
+        let gone = self.queues.get(name).and_then(super::queue::Queue::goes_at).is_some_and(|at| at <= self.now);
+        // What dies at the very instant at which its queue goes dies first.
+        self.expire(name);
+        if gone {
+            self.drop_queue(name);
+            self.note(None, What::QueueExpired { queue: name.to_owned() });
+        }
+    }
+
+    /// Keeps a [history](Self::history) from now on.
+    pub fn keep_history(&mut self) {
+        self.history.get_or_insert_with(Vec::new);
+    }
+
+    /// What happened since a history is kept; empty when none is.
+    pub fn history(&self) -> &[Happening] {
+        self.history.as_deref().unwrap_or_default()
+    }
+
+    pub(super) fn note(&mut self, message: Option<MessageId>, what: What) {
+        let at = self.now;
+        if let Some(history) = &mut self.history {
+            history.push(Happening { at, message, what });
+        }
+    }
+}
