@@ -29,6 +29,8 @@ pub mod topology;
 
 pub mod state;
 
+pub mod policy;
+
 pub mod plan;
 
 pub mod topic;

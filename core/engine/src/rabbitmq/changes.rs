@@ -45,6 +45,12 @@ changes! {
     RELAXED_REDECLARE = (3, 11, 16), (3, 12, 0);
     /// `access to …` became `configure access to …`, and texts are built from characters instead of bytes.
     CHARACTER_TEXTS = (3, 12, 0);
+    /// A policy can be for `classic_queues`, `quorum_queues` or `streams` alone.
+    TYPED_APPLY_TO = (3, 12, 0);
+    /// `x-queue-mode` has no effect: every classic queue pages its messages out.
+    LAZY_MODE_GONE = (3, 12, 0);
+    /// More policy keys of quorum queues keep a policy off classic queues and streams.
+    FOREIGN_POLICY_KEYS = (3, 12, 7);
     /// Queue limits are checked after the arguments, and a cluster has one too.
     LATE_QUEUE_LIMIT = (3, 13, 0);
     /// Expiration and `CC` of a message are checked before its `user_id`.
@@ -78,6 +84,8 @@ changes! {
     UTF8_TEXTS = (4, 0, 5);
     /// A cluster has a limit of exchanges.
     EXCHANGE_LIMIT = (4, 1, 4);
+    /// The policy key `single-active-consumer`, which sets nothing, keeps no policy off any more.
+    SINGLE_ACTIVE_POLICY_KEY = (4, 2, 0);
     /// A passive declaration needs `configure`.
     PASSIVE_NEEDS_CONFIGURE = (4, 2, 6), (4, 3, 0);
     /// A passive declaration needs any of the three permissions.
@@ -93,6 +101,8 @@ changes! {
     /// Quorum queues know 32 priorities, count only failed deliveries against their limit, put back at the front without a
     /// limit too, count properties among a message's bytes, and classic queues count failed deliveries as well.
     V4_3_QUEUES = (4, 3, 0);
+    /// The policy keys `selector-…` keep a policy off everything but their own queue type.
+    SELECTORS = (4, 3, 0);
     /// `x-consumer-timeout` belongs to quorum queues.
     QUORUM_CONSUMER_TIMEOUT = (4, 3, 2);
     /// At most two `#` in a topic binding key.
