@@ -13,3 +13,4 @@ pub mod answer;
 pub mod broker;
 pub mod management;
 pub mod recorder;
+pub mod replay;

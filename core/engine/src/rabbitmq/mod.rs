@@ -25,7 +25,7 @@ pub use predict::{
     Conditions, ConsumeRequest, DeleteQueue, ExistingQueue, Limit, Owner, PermissionError, Permissions, Refused, Scope,
     bind, closed_channel, consume, declare_exchange, declare_exchange_passively, declare_queue,
     declare_queue_passively, delete_exchange, delete_queue, effective_request, get, no_last_queue, publish,
-    publish_immediate, purge, stored_name, unbind, unknown_delivery, vhost_refused,
+    publish_immediate, purge, short_string, stored_name, unbind, unknown_delivery, vhost_refused,
 };
 pub use properties::{ExpirationFault, Properties, parse_expiration};
 pub use refusal::{

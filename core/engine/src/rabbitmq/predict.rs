@@ -60,6 +60,14 @@ pub struct Refused {
     pub scope: Scope,
 }
 
+/// A name, key or other short string as it came over the wire.
+///
+/// # Errors
+/// 501 on the connection when it is no UTF-8: no RabbitMQ takes such a string, whatever the method.
+pub fn short_string(bytes: &[u8]) -> Result<&str, Refused> {
+    std::str::from_utf8(bytes).map_err(|_| reply::malformed_short_string())
+}
+
 /// The name as the broker takes it: carriage returns and line feeds are removed from the names of queues and exchanges.
 ///
 /// Whoever looks up what exists under a requested name looks it up under this one.

@@ -27,6 +27,7 @@ pub(super) enum Code {
     NotFound,
     ResourceLocked,
     PreconditionFailed,
+    FrameError,
     CommandInvalid,
     ChannelError,
     NotAllowed,
@@ -41,6 +42,7 @@ impl Code {
             Self::NotFound => 404,
             Self::ResourceLocked => 405,
             Self::PreconditionFailed => 406,
+            Self::FrameError => 501,
             Self::CommandInvalid => 503,
             Self::ChannelError => 504,
             Self::NotAllowed => 530,
@@ -55,6 +57,7 @@ impl Code {
             Self::NotFound => "NOT_FOUND",
             Self::ResourceLocked => "RESOURCE_LOCKED",
             Self::PreconditionFailed => "PRECONDITION_FAILED",
+            Self::FrameError => "FRAME_ERROR",
             Self::CommandInvalid => "COMMAND_INVALID",
             Self::ChannelError => "CHANNEL_ERROR",
             Self::NotAllowed => "NOT_ALLOWED",
@@ -66,7 +69,8 @@ impl Code {
     const fn scope(self) -> Scope {
         match self {
             Self::AccessRefused | Self::NotFound | Self::ResourceLocked | Self::PreconditionFailed => Scope::Channel,
-            Self::CommandInvalid
+            Self::FrameError
+            | Self::CommandInvalid
             | Self::ChannelError
             | Self::NotAllowed
             | Self::NotImplemented
@@ -191,4 +195,10 @@ impl Text {
 pub(super) fn crash() -> Refused {
     let code = Code::InternalError;
     Refused { code: code.number(), text: code.name().to_owned(), scope: code.scope() }
+}
+
+/// The answer to a short string that is no UTF-8.
+pub(super) fn malformed_short_string() -> Refused {
+    let code = Code::FrameError;
+    Refused { code: code.number(), text: format!("{} - Malformed UTF-8 in shortstr", code.name()), scope: code.scope() }
 }
