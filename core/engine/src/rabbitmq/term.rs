@@ -2,8 +2,10 @@
 //!
 //! RabbitMQ builds its texts with `io_lib:format`: names and byte strings go in raw, everything else as an Erlang term.
 
-use crate::value::{Table, Value};
-use std::fmt::{self, Write as _};
+mod layout;
+
+use crate::value::Value;
+use layout::Node;
 
 /// The name that RabbitMQ gives to the type of `value` in its texts.
 pub fn type_name(value: &Value) -> &'static str {
@@ -28,24 +30,19 @@ pub fn type_name(value: &Value) -> &'static str {
     }
 }
 
-/// `value` as `io_lib:format` prints it with `~p`, or with `~tp` where texts are `unicode`, on one line.
-pub fn print(value: &Value, unicode: bool) -> String {
-    let mut printer = Printer { out: String::new(), unicode };
-    printer.value(value);
-    printer.out
+/// `value` as `io_lib:format` prints it with `~p`, or with `~tp` where texts are `unicode`, from `column` (the first is 1) of a
+/// line on. What is longer than the line is broken.
+pub fn print(value: &Value, unicode: bool, column: usize) -> String {
+    layout::lay_out(&node(value, unicode), column)
 }
 
 /// A list of characters as `~p` prints it: `"text"` when all of them are printable, else `[116,8364]`.
 pub fn string(characters: &str) -> String {
-    let mut printer = Printer { out: String::new(), unicode: false };
     if characters.chars().all(is_printable) {
-        printer.quoted(characters.chars(), '"');
+        quoted(characters.chars(), '"')
     } else {
-        printer.out.push('[');
-        printer.numbers(characters.chars().map(u32::from));
-        printer.out.push(']');
+        format!("[{}]", numbers(characters.chars().map(u32::from)))
     }
-    printer.out
 }
 
 /// A name as Erlang prints an atom of it: in single quotes unless it is a plain word that starts with a lower-case letter.
@@ -55,9 +52,7 @@ pub fn atom(name: &str) -> String {
     if plain {
         return name.to_owned();
     }
-    let mut printer = Printer { out: String::new(), unicode: false };
-    printer.quoted(name.chars(), '\'');
-    printer.out
+    quoted(name.chars(), '\'')
 }
 
 /// What Erlang takes for printable text: Latin-1 without most control characters.
@@ -69,128 +64,115 @@ fn is_printable_unicode(character: char) -> bool {
     is_printable(character) || (character > '\u{ff}' && !matches!(character, '\u{fffe}' | '\u{ffff}'))
 }
 
-struct Printer {
-    out: String,
-    unicode: bool,
+fn node(value: &Value, unicode: bool) -> Node {
+    let typed = |value: &Value| (type_name(value), node(value, unicode));
+    match value {
+        Value::Bool(flag) => Node::Plain(flag.to_string()),
+        Value::F32(number) => Node::Plain(float(f64::from(*number))),
+        Value::F64(number) => Node::Plain(float(*number)),
+        Value::Decimal { scale, unscaled } => {
+            Node::Tuple(vec![Node::Plain(scale.to_string()), Node::Plain(unscaled.to_string())])
+        }
+        Value::LongStr(bytes) | Value::Binary(bytes) => binary(bytes, unicode),
+        Value::Array(items) if items.is_empty() => Node::Plain("[]".to_owned()),
+        // [{signedint,1},{longstr,<<"a">>}]
+        Value::Array(items) => Node::List(
+            items
+                .iter()
+                .map(|item| {
+                    let (kind, item) = typed(item);
+                    Node::Tagged(kind, vec![item])
+                })
+                .collect(),
+        ),
+        Value::Table(table) if table.is_empty() => Node::Plain("[]".to_owned()),
+        // [{<<"a">>,signedint,1}]
+        Value::Table(table) => Node::List(
+            table
+                .iter()
+                .map(|(name, value)| {
+                    let (kind, value) = typed(value);
+                    Node::Tuple(vec![binary(name.as_bytes(), unicode), Node::Plain(kind.to_owned()), value])
+                })
+                .collect(),
+        ),
+        Value::Void => Node::Plain("undefined".to_owned()),
+        Value::Timestamp(number) => Node::Plain(number.to_string()),
+        Value::I8(number) => Node::Plain(number.to_string()),
+        Value::U8(number) => Node::Plain(number.to_string()),
+        Value::I16(number) => Node::Plain(number.to_string()),
+        Value::U16(number) => Node::Plain(number.to_string()),
+        Value::I32(number) => Node::Plain(number.to_string()),
+        Value::U32(number) => Node::Plain(number.to_string()),
+        Value::I64(number) => Node::Plain(number.to_string()),
+    }
 }
 
-impl Printer {
-    fn value(&mut self, value: &Value) {
-        match value {
-            Value::Bool(flag) => self.out.push_str(if *flag { "true" } else { "false" }),
-            Value::F32(number) => self.float(f64::from(*number)),
-            Value::F64(number) => self.float(*number),
-            Value::Decimal { scale, unscaled } => self.number(format_args!("{{{scale},{unscaled}}}")),
-            Value::LongStr(bytes) | Value::Binary(bytes) => self.binary(bytes),
-            Value::Array(items) => self.array(items),
-            Value::Table(table) => self.table(table),
-            Value::Void => self.out.push_str("undefined"),
-            Value::Timestamp(n) => self.number(format_args!("{n}")),
-            Value::I8(n) => self.number(format_args!("{n}")),
-            Value::U8(n) => self.number(format_args!("{n}")),
-            Value::I16(n) => self.number(format_args!("{n}")),
-            Value::U16(n) => self.number(format_args!("{n}")),
-            Value::I32(n) => self.number(format_args!("{n}")),
-            Value::U32(n) => self.number(format_args!("{n}")),
-            Value::I64(n) => self.number(format_args!("{n}")),
-        }
-    }
-
-    fn number(&mut self, digits: fmt::Arguments<'_>) {
-        let _ = self.out.write_fmt(digits);
-    }
-
-    fn numbers(&mut self, numbers: impl Iterator<Item = u32>) {
-        for (index, number) in numbers.enumerate() {
-            if index > 0 {
-                self.out.push(',');
-            }
-            self.number(format_args!("{number}"));
-        }
-    }
-
-    /// `[{signedint,1},{longstr,<<"a">>}]`
-    fn array(&mut self, items: &[Value]) {
-        self.out.push('[');
-        for (index, item) in items.iter().enumerate() {
-            self.out.push_str(if index > 0 { ",{" } else { "{" });
-            self.typed(item);
-        }
-        self.out.push(']');
-    }
-
-    /// `[{<<"a">>,signedint,1}]`
-    fn table(&mut self, table: &Table) {
-        self.out.push('[');
-        for (index, (name, value)) in table.iter().enumerate() {
-            self.out.push_str(if index > 0 { ",{" } else { "{" });
-            self.binary(name.as_bytes());
-            self.out.push(',');
-            self.typed(value);
-        }
-        self.out.push(']');
-    }
-
-    fn typed(&mut self, value: &Value) {
-        self.out.push_str(type_name(value));
-        self.out.push(',');
-        self.value(value);
-        self.out.push('}');
-    }
-
-    /// `<<"text">>` for ASCII text, `<<"text"/utf8>>` for other text where Unicode is printed; else Latin-1 text when every
-    /// byte is a printable Latin-1 character, else `<<1,2,3>>`.
-    fn binary(&mut self, bytes: &[u8]) {
-        self.out.push_str("<<");
-        match std::str::from_utf8(bytes) {
-            Ok("") => {}
-            Ok(text) if self.unicode && !text.is_ascii() => {
-                if text.chars().all(is_printable_unicode) {
-                    self.quoted(text.chars(), '"');
-                    self.out.push_str("/utf8");
-                } else {
-                    self.numbers(bytes.iter().copied().map(u32::from));
-                }
-            }
-            _ if bytes.iter().all(|byte| is_printable(char::from(*byte))) => {
-                self.quoted(bytes.iter().map(|byte| char::from(*byte)), '"');
-            }
-            _ => self.numbers(bytes.iter().copied().map(u32::from)),
-        }
-        self.out.push_str(">>");
-    }
-
-    fn quoted(&mut self, characters: impl Iterator<Item = char>, quote: char) {
-        self.out.push(quote);
-        for character in characters {
-            match character {
-                c if c == quote || c == '\\' => self.out.extend(['\\', c]),
-                '\u{8}' => self.out.push_str("\\b"),
-                '\t' => self.out.push_str("\\t"),
-                '\n' => self.out.push_str("\\n"),
-                '\u{b}' => self.out.push_str("\\v"),
-                '\u{c}' => self.out.push_str("\\f"),
-                '\r' => self.out.push_str("\\r"),
-                '\u{1b}' => self.out.push_str("\\e"),
-                c => self.out.push(c),
+/// `<<"text">>` for ASCII text, `<<"text"/utf8>>` for other text where Unicode is printed; else Latin-1 text when every byte is
+/// a printable Latin-1 character, else `<<1,2,3>>`.
+fn binary(bytes: &[u8], unicode: bool) -> Node {
+    match std::str::from_utf8(bytes) {
+        Ok("") => Node::Plain("<<>>".to_owned()),
+        Ok(text) if unicode && !text.is_ascii() => {
+            if text.chars().all(is_printable_unicode) {
+                Node::Plain(format!("<<{}/utf8>>", quoted(text.chars(), '"')))
+            } else {
+                byte_numbers(bytes)
             }
         }
-        self.out.push(quote);
+        _ if bytes.iter().all(|byte| is_printable(char::from(*byte))) => {
+            Node::Plain(format!("<<{}>>", quoted(bytes.iter().map(|byte| char::from(*byte)), '"')))
+        }
+        _ => byte_numbers(bytes),
     }
+}
 
-    /// The shortest digits that read back as the same number, in the shorter of the two notations: `0.1`, `1.0e3`. From 2⁵³
-    /// on, where a plain notation would show digits that mean nothing, always with an exponent.
-    fn float(&mut self, number: f64) {
-        // Rust's exponent form has the same digits: "6e4", "1.25e-7".
-        let shortest = format!("{number:e}");
-        let (mantissa, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
-        let fraction = if mantissa.contains('.') { "" } else { ".0" };
-        let scientific = format!("{mantissa}{fraction}e{exponent}");
-        let whole = if number.fract() == 0.0 { ".0" } else { "" };
-        let plain = format!("{number}{whole}");
-        let short = plain.len() <= scientific.len() && number.abs() < EXACT_LIMIT;
-        self.out.push_str(if short { &plain } else { &scientific });
+fn byte_numbers(bytes: &[u8]) -> Node {
+    Node::Bytes(format!("<<{}>>", numbers(bytes.iter().copied().map(u32::from))))
+}
+
+fn numbers(numbers: impl Iterator<Item = u32>) -> String {
+    let mut out = String::new();
+    for (index, number) in numbers.enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        out.push_str(&number.to_string());
     }
+    out
+}
+
+fn quoted(characters: impl Iterator<Item = char>, quote: char) -> String {
+    let mut out = String::from(quote);
+    for character in characters {
+        match character {
+            c if c == quote || c == '\\' => out.extend(['\\', c]),
+            '\u{8}' => out.push_str("\\b"),
+            '\t' => out.push_str("\\t"),
+            '\n' => out.push_str("\\n"),
+            '\u{b}' => out.push_str("\\v"),
+            '\u{c}' => out.push_str("\\f"),
+            '\r' => out.push_str("\\r"),
+            '\u{1b}' => out.push_str("\\e"),
+            c => out.push(c),
+        }
+    }
+    out.push(quote);
+    out
+}
+
+/// The shortest digits that read back as the same number, in the shorter of the two notations: `0.1`, `1.0e3`. From 2⁵³ on,
+/// where a plain notation would show digits that mean nothing, always with an exponent.
+fn float(number: f64) -> String {
+    // Rust's exponent form has the same digits: "6e4", "1.25e-7".
+    let shortest = format!("{number:e}");
+    let (mantissa, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
+    let fraction = if mantissa.contains('.') { "" } else { ".0" };
+    let scientific = format!("{mantissa}{fraction}e{exponent}");
+    let whole = if number.fract() == 0.0 { ".0" } else { "" };
+    let plain = format!("{number}{whole}");
+    let short = plain.len() <= scientific.len() && number.abs() < EXACT_LIMIT;
+    if short { plain } else { scientific }
 }
 
 /// 2⁵³
@@ -199,6 +181,7 @@ const EXACT_LIMIT: f64 = 9_007_199_254_740_992.0;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::value::Table;
 
     /// Each line was printed by `io_lib:format("~p", [F])` of Erlang/OTP 25 and 29.
     #[test]
@@ -218,10 +201,10 @@ mod tests {
             (60_000.0, "6.0e4"),
             (0.1, "0.1"),
         ] {
-            assert_eq!(print(&Value::F64(number), true), printed);
+            assert_eq!(print(&Value::F64(number), true, 1), printed);
         }
         // A binary32 is widened first.
-        assert_eq!(print(&Value::F32(0.1), true), "0.10000000149011612");
+        assert_eq!(print(&Value::F32(0.1), true, 1), "0.10000000149011612");
     }
 
     /// Each line was printed by Erlang/OTP 25 (`~p`) and 27 (`~tp`).
@@ -239,8 +222,8 @@ mod tests {
             ("\u{ffff}".as_bytes(), "<<\"\u{ef}\u{bf}\u{bf}\">>", "<<239,191,191>>"),
         ] {
             let value = Value::Array(vec![Value::LongStr(bytes.to_vec())]);
-            assert_eq!(print(&value, false), format!("[{{longstr,{latin1}}}]"));
-            assert_eq!(print(&value, true), format!("[{{longstr,{unicode}}}]"));
+            assert_eq!(print(&value, false, 1), format!("[{{longstr,{latin1}}}]"));
+            assert_eq!(print(&value, true, 1), format!("[{{longstr,{unicode}}}]"));
         }
     }
 
@@ -261,7 +244,7 @@ mod tests {
     fn tables_and_arrays_show_the_types_of_what_they_hold() {
         // Refusals of 3.8.9 to 4.3.6.
         let table = Table::new().with("a", Value::I32(1));
-        assert_eq!(print(&Value::Table(table), true), r#"[{<<"a">>,signedint,1}]"#);
-        assert_eq!(print(&Value::Array(vec![Value::I32(1), Value::I32(2)]), true), "[{signedint,1},{signedint,2}]");
+        assert_eq!(print(&Value::Table(table), true, 1), r#"[{<<"a">>,signedint,1}]"#);
+        assert_eq!(print(&Value::Array(vec![Value::I32(1), Value::I32(2)]), true, 1), "[{signedint,1},{signedint,2}]");
     }
 }

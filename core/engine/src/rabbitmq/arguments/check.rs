@@ -2,7 +2,8 @@
 
 use super::known_arguments;
 use crate::rabbitmq::changes::{
-    EXPIRY_LIMIT, LISTS_BY_TYPE, PLACEMENT_TAG, QUORUM_CONSUMER_TIMEOUT, STREAM_ARGUMENT_FIXES, Since, V4_3,
+    ALWAYS_TYPED, EXPIRY_LIMIT, LISTS_BY_TYPE, PLACEMENT_TAG, QUORUM_CONSUMER_TIMEOUT, STREAM_ARGUMENT_FIXES, Since,
+    V4_3,
 };
 use crate::rabbitmq::term::type_name;
 use crate::rabbitmq::{QueueType, Version};
@@ -73,6 +74,8 @@ impl Check {
 const OVERFLOWS: &[&str] = &["drop-head", "reject-publish", "reject-publish-dlx"];
 const STRATEGIES: &[&str] = &["at-most-once", "at-least-once"];
 const LOCATORS: &[&str] = &["client-local", "balanced", "least-leaders", "random", "min-masters"];
+/// Without the word that came from `x-queue-master-locator` with 4.0.
+const LOCATORS_BEFORE_4_0: &[&str] = &["client-local", "balanced", "least-leaders", "random"];
 
 /// All value checks in the broker's order; a queue type runs those whose argument is on its own list.
 ///
@@ -100,7 +103,8 @@ const CHECKS: &[Check] = &[
     check("x-stream-max-segment-size-bytes", Rule::NonNegative),
     check("x-stream-filter-size-bytes", Rule::NonNegative),
     check("x-initial-cluster-size", Rule::Positive),
-    check("x-queue-leader-locator", Rule::OneOf(LOCATORS, "invalid_queue_locator_arg")),
+    check("x-queue-leader-locator", Rule::OneOf(LOCATORS_BEFORE_4_0, "invalid_queue_locator_arg")).until(ALWAYS_TYPED),
+    check("x-queue-leader-locator", Rule::OneOf(LOCATORS, "invalid_queue_locator_arg")).from(ALWAYS_TYPED),
     check("x-member-placement-tag", Rule::ExchangeName).from(PLACEMENT_TAG),
 ];
 
@@ -192,8 +196,10 @@ pub(crate) fn complain(version: Version, rule: Rule, value: &Value, table: &Tabl
         Rule::OneOf(allowed, atom) => {
             text().map(|bytes| (!allowed.iter().any(|a| a.as_bytes() == bytes)).then_some(Complaint::Atom(atom)))
         }
-        Rule::QueueMode => text().map(|bytes| {
-            (bytes != b"default" && bytes != b"lazy").then(|| Complaint::Unsupported("queue mode", bytes.to_vec()))
+        Rule::QueueMode => text().map(|bytes| match bytes {
+            b"default" | b"lazy" => None,
+            _ if LISTS_BY_TYPE.holds(version) => Some(Complaint::Unsupported("queue mode", bytes.to_vec())),
+            _ => Some(Complaint::Atom("invalid_queue_mode")),
         }),
         Rule::QueueVersion => non_negative().map(|number| {
             let known = number == 2 || (number == 1 && !V4_3.holds(version));

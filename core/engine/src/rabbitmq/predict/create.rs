@@ -160,8 +160,9 @@ fn master_locator(conditions: &Conditions, request: &QueueDeclaration) -> Result
         Value::LongStr(bytes) | Value::Binary(bytes) => MASTER_LOCATORS.iter().any(|known| known.as_bytes() == bytes),
         _ => false,
     };
-    // An exclusive queue lives where its connection does, whatever the argument says.
-    if known || request.exclusive || ALWAYS_TYPED.holds(conditions.version) { Ok(()) } else { Err(crash()) }
+    // An exclusive queue lives where its connection does, but 3.8 looks at the argument all the same.
+    let at_home = request.exclusive && LISTS_BY_TYPE.holds(conditions.version);
+    if known || at_home || ALWAYS_TYPED.holds(conditions.version) { Ok(()) } else { Err(crash()) }
 }
 
 /// A quorum queue or a stream is durable, not exclusive, not auto-delete.

@@ -83,11 +83,58 @@ fn check_type(conditions: &Conditions, kind: &str) -> Result<(), Refused> {
 
 /// Whether the broker knows `word` as an Erlang atom: then it looks for a type of that name, and words its failure differently.
 ///
-/// Any word of its program is an atom, so the list can only hold what is likely to be asked for.
+/// Any word of its program is an atom, so this can only cover what is likely to be asked for. Measured on 3.8.9, 3.10.8, 4.0.5
+/// and 4.3.6.
 fn is_atom(version: Version, word: &str) -> bool {
-    ATOMS.contains(&word) || (OLD_ATOMS.contains(&word) && !ALWAYS_TYPED.holds(version))
+    ATOMS.contains(&word)
+        || (ATOMS_BEFORE_4_0.contains(&word) && !ALWAYS_TYPED.holds(version))
+        || (ATOMS_FROM_4_3.contains(&word) && V4_3.holds(version))
 }
 
-const ATOMS: [&str; 2] = ["", "queue"];
-/// Atoms of the 3.x programs only.
-const OLD_ATOMS: [&str; 1] = ["Direct"];
+const ATOMS: [&str; 43] = [
+    "",
+    "all",
+    "amqp",
+    "any",
+    "basic",
+    "broadcast",
+    "classic",
+    "default",
+    "dlx",
+    "durable",
+    "error",
+    "event",
+    "events",
+    "exchange",
+    "false",
+    "federation",
+    "hash",
+    "header",
+    "internal",
+    "local",
+    "match",
+    "message",
+    "multicast",
+    "name",
+    "none",
+    "normal",
+    "null",
+    "priority",
+    "private",
+    "public",
+    "queue",
+    "quorum",
+    "random",
+    "retry",
+    "rpc",
+    "simple",
+    "standard",
+    "stream",
+    "system",
+    "test",
+    "true",
+    "type",
+    "undefined",
+];
+const ATOMS_BEFORE_4_0: [&str; 2] = ["Direct", "work"];
+const ATOMS_FROM_4_3: [&str; 4] = ["delayed", "work", "x-jms-topic", "x-random"];

@@ -173,7 +173,7 @@ fn server_named(conditions: &Conditions, request: &QueueDeclaration) -> Result<(
             .refuse(Code::PreconditionFailed)),
         None => match request.arguments.get(TYPE) {
             Some(asked) if DURATION_EQUIVALENCE.holds(conditions.version) => {
-                let text = conditions.text().plain("unknown queue type '").value(asked).plain("'");
+                let text = conditions.text().value("unknown queue type '", asked, "'");
                 Err(text.refuse(Code::PreconditionFailed))
             }
             _ => Err(crash()),

@@ -152,8 +152,8 @@ fn side(text: Text, value: Option<&Value>, other_is_absent: bool) -> Text {
         // The content of a void is the word that stands for "absent".
         Some(Value::Void) if !other_is_absent => text.plain("none"),
         Some(value) if other_is_absent => {
-            text.plain("the value '").value(value).plain("' of type '").plain(type_name(value)).plain("'")
+            text.value("the value '", value, "' of type '").plain(type_name(value)).plain("'")
         }
-        Some(value) => text.plain("'").value(value).plain("'"),
+        Some(value) => text.value("'", value, "'"),
     }
 }

@@ -137,17 +137,24 @@ impl Text {
             .plain("'")
     }
 
-    /// A value: byte strings raw, everything else as an Erlang term.
-    pub(super) fn value(self, value: &Value) -> Self {
-        match value {
-            Value::LongStr(bytes) | Value::Binary(bytes) => self.raw(bytes),
-            other => self.term(other),
-        }
+    /// `before`, a value and `after`, formatted on their own: byte strings raw, everything else as an Erlang term.
+    pub(super) fn value(self, before: &str, value: &Value, after: &str) -> Self {
+        let text = self.plain(before);
+        let text = match value {
+            Value::LongStr(bytes) | Value::Binary(bytes) => text.raw(bytes),
+            other => text.term_after(other, before.len()),
+        };
+        text.plain(after)
     }
 
-    /// A value as an Erlang term, byte strings too.
+    /// A value as an Erlang term, byte strings too, formatted together with all that stands before it.
     pub(super) fn term(self, value: &Value) -> Self {
-        let printed = term::print(value, self.encoding != Encoding::Bytes);
+        let before = self.characters.chars().count();
+        self.term_after(value, before)
+    }
+
+    fn term_after(self, value: &Value, before: usize) -> Self {
+        let printed = term::print(value, self.encoding != Encoding::Bytes, before + 1);
         self.plain(&printed)
     }
 
