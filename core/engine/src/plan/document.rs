@@ -80,7 +80,7 @@ struct DifferenceDocument<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct PolicyDocument<'a> {
+pub(super) struct PolicyDocument<'a> {
     name: &'a str,
     pattern: &'a str,
     #[serde(rename = "apply-to")]
@@ -90,7 +90,7 @@ struct PolicyDocument<'a> {
 }
 
 impl<'a> PolicyDocument<'a> {
-    fn of(policy: &'a PolicyDeclaration) -> Self {
+    pub(super) fn of(policy: &'a PolicyDeclaration) -> Self {
         Self {
             name: &policy.name,
             pattern: &policy.pattern,

@@ -22,6 +22,7 @@ mod guard;
 mod judge;
 mod notes;
 mod question;
+mod remedy;
 mod render;
 mod session;
 #[cfg(test)]

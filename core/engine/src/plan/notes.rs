@@ -2,6 +2,7 @@
 
 use super::action::{Action, Object, Plan, PlannedDifference, Reason, Verdict};
 use super::judge::judged_version;
+use super::remedy;
 use super::render::difference_text;
 use super::session::{BrokerKind, Settings};
 use crate::rabbitmq::QueueType;
@@ -12,6 +13,7 @@ const NAMED: usize = 5;
 
 /// The plan of these actions, with the notes that explain it.
 pub(super) fn explained(settings: &Settings, mut actions: Vec<Action>, foreign: usize) -> Plan {
+    remedy::find(settings, &mut actions);
     for action in &mut actions {
         explain(action);
     }
@@ -57,10 +59,11 @@ fn injected_type(action: &Action) -> Option<QueueType> {
     action.given_type.filter(|_| differs && !queue.arguments.contains("x-queue-type"))
 }
 
-/// `x-message-ttl (60000 on the broker, 30000 here), …`
+/// `2 points: x-message-ttl is 60000 on the broker, 30000 here; …`
 fn enumerate(differences: &[&PlannedDifference]) -> String {
     let texts: Vec<String> = differences.iter().map(|difference| difference_text(difference)).collect();
-    format!("{}: {}", differences.len(), texts.join("; "))
+    let points = if texts.len() == 1 { "1 point".to_owned() } else { format!("{} points", texts.len()) };
+    format!("{points}: {}", texts.join("; "))
 }
 
 fn about_all(settings: &Settings, actions: &[Action]) -> Vec<String> {

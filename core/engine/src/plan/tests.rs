@@ -142,14 +142,17 @@ fn the_lines_style_is_the_contracts() {
     let stored = QueueDeclaration::durable("shipping-orders").with("x-queue-type", "quorum");
     let mut broker = Played::new(NEW).with(stored);
     let plan = broker.plan(tables, amqp(NEW));
+    let rendered = plan.render(Style::Lines, None);
+    let (lines, notes) = rendered.split_once("\n\n").unwrap();
+    assert!(notes.lines().all(|line| line.starts_with("note: ")), "{notes}");
     assert_eq!(
-        plan.render(Style::Lines, None),
+        lines,
         "exchange orders-events: topic — unknown, AMQP cannot report exchanges\n\
          queue shipping-orders: durable, quorum, x-dead-letter-exchange=shipping-dead — differs: the broker refused the \
          declaration: Exception (406) PRECONDITION_FAILED - inequivalent arg 'x-dead-letter-exchange' for queue \
          'shipping-orders' in vhost '/': received the value 'shipping-dead' of type 'longstr' but current is none\n\
          queue shipping-dead: durable, quorum — would create\n\
-         binding shipping-orders: from orders-events on order.placed — unknown, AMQP cannot report bindings\n"
+         binding shipping-orders: from orders-events on order.placed — unknown, AMQP cannot report bindings"
     );
     assert_eq!(
         plan.render_drift(),
@@ -505,4 +508,18 @@ fn a_strict_apply_declares_nothing_while_an_answer_is_missing() {
         session.apply_error().unwrap().to_string(),
         "acemq: nothing was declared: 1 object gave no answer\n  queue a: no answer within 10 s"
     );
+}
+
+#[test]
+fn a_drift_names_the_policy_that_mends_it_or_says_that_the_queue_must_be_replaced() {
+    let stored = QueueDeclaration::durable("orders.new").with("x-message-ttl", 60000).with("x-max-priority", 5);
+    let wanted = QueueDeclaration::durable("orders.new").with("x-message-ttl", 30000).with("x-max-priority", 10);
+    let mut broker = Played::new(NEW).with(stored);
+    let plan = broker.plan(tables(&[], &[wanted], &[]), amqp(NEW));
+    let remedies: Vec<_> = plan.actions[0].differences.iter().map(|d| (d.argument.as_str(), d.remedy.name())).collect();
+    assert_eq!(remedies, [("x-message-ttl", "policy"), ("x-max-priority", "migrate")]);
+    let policy = plan.actions[0].policy.as_ref().unwrap();
+    assert_eq!(policy.definition.get("message-ttl"), Some(&Value::I64(30000)));
+    assert_eq!(policy.pattern, "^orders\\.new$");
+    insta::assert_snapshot!(plan.render(Style::Plan, None));
 }
