@@ -16,6 +16,9 @@ pub const NO_BROKER: u8 = 5;
 /// Stopped half-way: run again.
 pub const STOPPED: u8 = 6;
 
+/// What sentences of the engine begin with where the contract says so; beside the name of a file it says nothing.
+const PREFIX: &str = "acemq: ";
+
 /// The end of a command that could not do what was asked.
 #[derive(Debug)]
 pub struct Failure {
@@ -56,7 +59,7 @@ impl Failure {
 
 fn prefixed(message: impl fmt::Display) -> String {
     let message = message.to_string();
-    if message.starts_with("acemq: ") { message } else { format!("acemq: {message}") }
+    if message.starts_with(PREFIX) { message } else { format!("{PREFIX}{message}") }
 }
 
 /// `orders.yaml:4:5: error: sentence [code]`, and the way out on a line of its own.
@@ -69,7 +72,8 @@ pub fn problem_line(file: &str, problem: &Problem) -> String {
         Severity::Error => "error",
         Severity::Warning => "warning",
     };
-    let mut line = format!("{place}: {severity}: {} [{}]", problem.message, problem.code);
+    let message = problem.message.strip_prefix(PREFIX).unwrap_or(&problem.message);
+    let mut line = format!("{place}: {severity}: {message} [{}]", problem.code);
     if !problem.help.is_empty() {
         line.push_str("\n  ");
         line.push_str(&problem.help);

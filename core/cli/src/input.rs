@@ -15,7 +15,7 @@ pub fn read(file: &str) -> Result<Vec<u8>, Failure> {
     }
     std::fs::read(file).map_err(|error| {
         let file = acemq_core::topology::shown_name(file);
-        Failure::input(format!("cannot read {file}: {error}; name a topology document, or - for standard input"))
+        Failure::input(format!("cannot read {file}: {error}; check the name, or give - for standard input"))
     })
 }
 

@@ -17,9 +17,9 @@ pub fn apply(arguments: &ApplyArguments) -> Result<Report, Failure> {
         tables.policies.clear();
     } else if !tables.policies.is_empty() && !target.can_set_policies() {
         return Err(Failure::input(format!(
-            "{} asks for {} policies, and AMQP cannot set policies; leave them out with --without-policies",
+            "{} asks for policies ({}), and AMQP cannot set policies; apply the rest with --without-policies",
             acemq_core::topology::shown_name(&arguments.file),
-            tables.policies.len()
+            tables.policies.iter().map(|policy| policy.name.escape_debug().to_string()).collect::<Vec<_>>().join(", ")
         )));
     }
     if !target.can_declare() {
