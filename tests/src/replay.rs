@@ -25,7 +25,9 @@
 //! | `declare`, `declare-excl`, `declare-ttl-differs`, `passive` | the name of a queue that is exclusive to another connection |
 //!
 //! and, where they differ from the default: `durable` (1), `excl`, `auto`, `internal`, `passive` (0), `typ` (`direct`, and of a
-//! predeclared exchange its own), `args` (a table), `vhost` (`probe`), `user` (`guest`, or `NAME, configure/write/read PATTERN`), `default-queue-type` (none).
+//! predeclared exchange its own), `args` (a table), `vhost` (`probe`), `user` (`guest`; another one
+//! with its rights: `NAME, configure/write/read PATTERN` or `NAME, configure PATTERN, write PATTERN, read PATTERN`),
+//! `default-queue-type` (none).
 //! `existing` is what was declared before under that name: absent or null for nothing, a table of the same keys, or the words
 //! `exclusive on another connection`. A table maps names to `{TYPE: VALUE}` with AMQP's type letters. A name that is not
 //! UTF-8 is written `bytes:` and its bytes in hexadecimal.

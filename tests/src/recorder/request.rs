@@ -69,7 +69,8 @@ impl Asked {
             },
             Self::Exchange(request) => Properties {
                 passive: request.passive.into(),
-                typ: (request.kind != b"direct").then(|| shown(&request.kind)),
+                // A predeclared exchange has its own type unless said.
+                typ: (request.kind != b"direct" || request.name.starts_with(b"amq.")).then(|| shown(&request.kind)),
                 durable: request.durable.into(),
                 excl: 0,
                 auto: request.auto_delete.into(),

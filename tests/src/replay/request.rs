@@ -306,16 +306,24 @@ fn flag(value: &RawValue) -> Result<bool, String> {
     }
 }
 
-/// `NAME`, or `NAME, configure/write/read PATTERN`.
+/// `NAME`, with what it may do: `NAME, configure/write/read PATTERN`, or each right with a pattern of its own. The pattern ends
+/// where the next right begins, so it may hold anything else.
 fn user(text: &str) -> Result<(String, Permissions), String> {
-    match text.split_once(", configure/write/read ") {
-        Some((name, pattern)) => {
-            let permissions = Permissions::new(pattern, pattern, pattern).map_err(|error| error.to_string())?;
-            Ok((name.to_owned(), permissions))
+    let untold = || format!("what user \"{text}\" may do is not told");
+    let Some((name, rights)) = text.split_once(", ") else {
+        return if text == USER { Ok((USER.to_owned(), Permissions::all())) } else { Err(untold()) };
+    };
+    let [configure, write, read] = match rights.strip_prefix("configure/write/read ") {
+        Some(pattern) => [pattern; 3],
+        None => {
+            let (configure, rest) =
+                rights.strip_prefix("configure ").and_then(|rest| rest.split_once(", write ")).ok_or_else(untold)?;
+            let (write, read) = rest.split_once(", read ").ok_or_else(untold)?;
+            [configure, write, read]
         }
-        None if text == USER => Ok((USER.to_owned(), Permissions::all())),
-        None => Err(format!("what user \"{text}\" may do is not told")),
-    }
+    };
+    let permissions = Permissions::new(configure, write, read).map_err(|error| error.to_string())?;
+    Ok((name.to_owned(), permissions))
 }
 
 fn read_existing(value: &RawValue) -> Result<Existing, String> {

@@ -3,4 +3,7 @@
 mod bindings;
 mod deletions;
 mod limits;
+mod pairs;
+mod recorded;
+mod tables;
 mod topics;
