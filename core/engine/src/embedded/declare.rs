@@ -2,13 +2,11 @@
 
 use super::publish::count;
 use super::queue::Queue;
-use super::settings::Settings;
 use super::{Caller, ConnectionId, EmbeddedBroker};
 use crate::rabbitmq::{
     self, BindingDeclaration, DestinationType, ExchangeDeclaration, ExistingQueue, Owner, QueueDeclaration, Refused,
     stored_name,
 };
-use crate::value::Table;
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
@@ -79,7 +77,7 @@ impl EmbeddedBroker {
         self.answer(caller.into(), |broker, connection| {
             let existing = broker.router.declaration(&stored_name(&request.name));
             let stored = rabbitmq::declare_exchange(&broker.conditions_of(connection), existing, request)?;
-            broker.router.add_exchange(stored);
+            broker.add_exchange(stored);
             Ok(())
         })
     }
@@ -145,7 +143,7 @@ impl EmbeddedBroker {
     pub(super) fn add_queue(&mut self, declaration: QueueDeclaration, owner: ConnectionId) {
         self.numbered = self.numbered.saturating_add(1);
         let owner = declaration.exclusive.then_some(owner);
-        let settings = Settings::of(self.conditions.version, &declaration, &Table::new());
+        let settings = self.settings(&declaration);
         let name = declaration.name.clone();
         self.router.add_queue(name.clone());
         let queue = Queue::new(self.numbered, declaration, owner, settings, self.conditions.version, self.now);

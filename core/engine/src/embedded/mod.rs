@@ -47,9 +47,11 @@ mod deliver;
 mod history;
 mod message;
 mod planned;
+mod policies;
 mod publish;
 mod queue;
 mod remove;
+pub mod scenario;
 mod settings;
 mod settle;
 mod snapshot;
@@ -67,7 +69,7 @@ pub use message::{MessageId, Publication};
 pub use publish::Published;
 pub use snapshot::{NotDeclared, QueueContents, StoredMessage};
 
-use crate::rabbitmq::{Conditions, Permissions};
+use crate::rabbitmq::{Conditions, Permissions, PolicyDeclaration};
 use crate::routing::Router;
 use crate::state::{PREDECLARED_EXCHANGES, predeclared_exchange};
 use connections::Connections;
@@ -86,6 +88,8 @@ pub struct EmbeddedBroker {
     router: Router,
     queues: BTreeMap<String, Queue>,
     connections: Connections,
+    policies: Vec<PolicyDeclaration>,
+    operator_policies: Vec<PolicyDeclaration>,
     /// Milliseconds.
     now: u64,
     /// How many names the broker has given, how many queues there have been, how many messages were published.
@@ -112,6 +116,8 @@ impl EmbeddedBroker {
             router,
             queues: BTreeMap::new(),
             connections: Connections::default(),
+            policies: Vec::new(),
+            operator_policies: Vec::new(),
             now: 0,
             named: 0,
             numbered: 0,

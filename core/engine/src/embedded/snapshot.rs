@@ -1,7 +1,7 @@
 //! From a state or a topology to a broker that holds it, and back to a state.
 
 use super::store::Entry;
-use super::{Caller, EmbeddedBroker, MessageId};
+use super::{Caller, ChannelId, EmbeddedBroker, MessageId};
 use crate::rabbitmq::{Broker, Conditions, Declaration, ExchangeDeclaration, Properties, Refused, Version};
 use crate::state::{DefaultTypeOrigin, State, predeclared_exchange};
 use crate::topology::Tables;
@@ -38,6 +38,11 @@ impl EmbeddedBroker {
     pub fn holding(state: &State) -> Self {
         let mut conditions = Conditions::new(state.broker.version.unwrap_or(Version::NEWEST), state.vhost.clone());
         conditions.default_queue_type.clone_from(&state.default_queue_type);
+        Self::with_state(conditions, state)
+    }
+
+    /// A broker under `conditions` that holds what `state` holds.
+    pub fn with_state(conditions: Conditions, state: &State) -> Self {
         let mut broker = Self::new(conditions);
         for exchange in state.exchanges.values() {
             broker.router.add_exchange(exchange.clone());
@@ -49,6 +54,10 @@ impl EmbeddedBroker {
         for binding in state.bindings.iter() {
             broker.router.bind(binding.clone());
         }
+        // Set at the end, so that every pattern is compiled once and not for each queue.
+        broker.policies.clone_from(&state.policies);
+        broker.operator_policies.clone_from(&state.operator_policies);
+        broker.apply_policies();
         broker
     }
 
@@ -94,6 +103,8 @@ impl EmbeddedBroker {
         }
         state.queues = self.queues.iter().map(|(name, queue)| (name.clone(), queue.declaration.clone())).collect();
         state.bindings = self.router.bindings().clone();
+        state.policies.clone_from(&self.policies);
+        state.operator_policies.clone_from(&self.operator_policies);
         state
     }
 
@@ -130,6 +141,12 @@ impl EmbeddedBroker {
             expires_at: entry.expires_at,
             redelivered: entry.returned > 0,
         }
+    }
+
+    /// Whether the channel waits for the acknowledgement of that delivery.
+    pub fn awaits(&self, channel: ChannelId, delivery_tag: u64) -> bool {
+        let channel = self.connections.channel(channel);
+        channel.is_some_and(|channel| channel.unacknowledged.contains_key(&delivery_tag))
     }
 
     /// The names of all queues, sorted.

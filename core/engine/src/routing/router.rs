@@ -2,11 +2,15 @@
 
 use super::Envelope;
 use super::tables::{BindingTable, DestinationId, Kind};
+use crate::policy::Policies;
 use crate::rabbitmq::{BindingDeclaration, DestinationType, ExchangeDeclaration, Version};
 use crate::state::{Bindings, PREDECLARED_EXCHANGES, State};
 use crate::topic::Scratch;
 use crate::value::Value;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// The argument and the policy key that name an alternate exchange.
+const ALTERNATE_EXCHANGE: &str = "alternate-exchange";
 
 /// The exchanges, bindings and queue names of one vhost, ready to route.
 #[derive(Debug, Clone)]
@@ -35,7 +39,7 @@ pub(super) struct Exchange {
 impl Exchange {
     /// The effective alternate exchange.
     pub(super) fn alternate(&self) -> Option<&str> {
-        match self.declaration.arguments.get("alternate-exchange") {
+        match self.declaration.arguments.get(ALTERNATE_EXCHANGE) {
             Some(Value::LongStr(name)) => std::str::from_utf8(name).ok(),
             Some(_) => None,
             None => self.policy_alternate.as_deref(),
@@ -44,7 +48,7 @@ impl Exchange {
 
     /// Whether the alternate exchange comes from a policy.
     pub(super) fn alternate_by_policy(&self) -> bool {
-        !self.declaration.arguments.contains("alternate-exchange")
+        !self.declaration.arguments.contains(ALTERNATE_EXCHANGE)
     }
 }
 
@@ -103,6 +107,14 @@ impl Router {
                 }
             }
             router.bind(binding.clone());
+        }
+        if !state.policies.is_empty() {
+            let policies = Policies::new(state);
+            for exchange in router.exchanges.values_mut() {
+                let effective = policies.effective_exchange(&exchange.declaration);
+                let alternate = effective.value(ALTERNATE_EXCHANGE).and_then(Value::as_text);
+                exchange.policy_alternate = alternate.map(str::to_owned);
+            }
         }
         router
     }

@@ -493,7 +493,17 @@ fn the_graph_of_a_state_holds_what_only_bindings_name() {
     state.insert_queue(crate::rabbitmq::QueueDeclaration::durable("q"));
     state.bindings.insert(BindingDeclaration::exchange("amq.topic", "hidden", "#"));
     state.bindings.insert(queue("hidden", "q", ""));
+    state.insert_queue(crate::rabbitmq::QueueDeclaration::durable("unrouted"));
+    state.bindings.insert(queue("amq.fanout", "unrouted", ""));
+    state.insert_policy(crate::rabbitmq::PolicyDeclaration {
+        name: "catch".into(),
+        pattern: "^amq\\.direct$".into(),
+        apply_to: "exchanges".into(),
+        priority: 0,
+        definition: Table::from([("alternate-exchange", "amq.fanout")]),
+    });
     let router = Router::of(&state);
+    assert_eq!(reached(&router, "amq.direct", "nobody"), ["unrouted"]);
     let routed = router.route(&Envelope::new("amq.topic", "k"));
     assert_eq!(routed.queues, Vec::<String>::new());
     assert_eq!((routed.opaque[0].exchange.as_str(), routed.opaque[0].kind.as_str()), ("hidden", ""));

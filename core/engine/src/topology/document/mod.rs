@@ -18,6 +18,7 @@ use super::finding::{Findings, Place};
 use super::problem::{ObjectRef, Position, Problem, ProblemCode};
 use form::VERSION;
 use json::Lines;
+use serde_saphyr::MessageFormatter;
 use shape::Shape;
 use tree::{Kind, Node};
 
@@ -108,6 +109,30 @@ impl Topology {
             }
             _ => diagnose(text, format),
         }
+    }
+}
+
+/// Reads another kind of document by the same rules: the sentence that says what is wrong, and where.
+pub(crate) fn read_as<T: for<'de> serde::Deserialize<'de>>(
+    text: &str,
+    format: Format,
+) -> Result<T, (String, Option<Position>)> {
+    if text.len() > MAX_BYTES {
+        return Err((format!("it has {} bytes, and at most {MAX_BYTES} are read", text.len()), None));
+    }
+    match format.settled(text) {
+        Format::Json => serde_json::from_str(text).map_err(|error| {
+            let place = u64::try_from(error.line()).ok().zip(u64::try_from(error.column()).ok());
+            let at = place.filter(|(line, _)| *line > 0).map(|(line, column)| Position { line, column });
+            let whole = error.to_string();
+            let sentence = whole.rsplit_once(" at line ").map_or(whole.as_str(), |(sentence, _)| sentence);
+            (sentence.to_owned(), at)
+        }),
+        Format::Yaml | Format::Auto => yaml::read_into(text).map_err(|error| {
+            let at = error.location().map(yaml::position);
+            let sentence = MessageFormatter::format_message(&serde_saphyr::DefaultMessageFormatter, &error);
+            (sentence.into_owned(), at)
+        }),
     }
 }
 

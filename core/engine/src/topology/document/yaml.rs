@@ -72,7 +72,7 @@ fn unreadable(error: &Error) -> Unreadable {
     }
 }
 
-fn position(location: Location) -> Position {
+pub(super) fn position(location: Location) -> Position {
     Position { line: location.line(), column: location.column() }
 }
 
