@@ -160,6 +160,22 @@ fn every_fixture_passes() {
 }
 
 #[test]
+fn every_expected_code_is_one_that_the_operation_declares() {
+    let index: Index = serde_json::from_str(&read("index.json")).unwrap();
+    for entry in &index.suites {
+        let suite: Suite = serde_json::from_str(&read(&entry.file)).unwrap();
+        let operation = api::OPERATIONS.iter().find(|operation| operation.name == suite.operation).unwrap();
+        let declared: BTreeSet<&str> = operation.codes().chain(["bad_input", "unknown_key"]).collect();
+        for error in suite.cases.iter().filter_map(|case| case.error.as_ref()) {
+            let all = error.problems.iter().flatten().map(|problem| &problem.code);
+            for code in error.code.iter().chain(all) {
+                assert!(declared.contains(code.as_str()), "{} does not declare {code}", suite.operation);
+            }
+        }
+    }
+}
+
+#[test]
 fn every_suite_in_the_folder_is_in_the_index() {
     let index: Index = serde_json::from_str(&read("index.json")).unwrap();
     let indexed: BTreeSet<String> = index.suites.into_iter().map(|entry| entry.file).collect();
