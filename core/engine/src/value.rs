@@ -12,7 +12,7 @@
 //! | array, object | array `A`, table `F` |
 //! | object with one key, `@` and the wire letter | that type: `{"@T":1700000000}`, `{"@V":null}`, `{"@x":"base64"}` |
 //!
-//! A table that itself has one key starting with `@` is written `{"@F":{…}}`, and a long string that is not UTF-8
+//! A table in which a name starts with `@` is written `{"@F":{…}}`, and a long string that is not UTF-8
 //! `{"@S":"base64"}`, so every value has exactly one reading.
 //!
 //! ```

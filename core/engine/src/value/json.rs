@@ -68,7 +68,8 @@ impl Serialize for Entries<'_> {
 
 impl Serialize for Table {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.len() == 1 && self.iter().any(|(name, _)| name.starts_with('@')) {
+        // Sorted first, such a name would be read as a type.
+        if self.iter().any(|(name, _)| name.starts_with('@')) {
             return tagged(serializer, "@F", &Entries(self));
         }
         Entries(self).serialize(serializer)
@@ -313,6 +314,16 @@ impl<'de> Visitor<'de> for PlainTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_table_with_a_name_like_a_type_reads_back() {
+        let table: Table = serde_json::from_str(r#"{"":0,"@d":1}"#).unwrap();
+        assert_eq!(serde_json::to_string(&table).unwrap(), r#"{"@F":{"":0,"@d":1}}"#);
+        let table: Table = serde_json::from_str(r#"{"a":0,"@d":1}"#).unwrap();
+        let printed = serde_json::to_string(&table).unwrap();
+        assert_eq!(printed, r#"{"@F":{"@d":1,"a":0}}"#);
+        assert_eq!(serde_json::from_str::<Table>(&printed).unwrap(), table.sorted());
+    }
 
     #[test]
     fn a_double_keeps_its_last_bit() {

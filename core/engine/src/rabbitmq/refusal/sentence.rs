@@ -3,6 +3,7 @@
 use super::pattern::{Found, Mode};
 use super::{Printed, Refusal, RefusalClass, RefusedKind, Side, envelope};
 use crate::value::shown_name;
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// Why a sentence says no more.
@@ -94,7 +95,7 @@ impl Words<'_> {
             "property" => self.refusal.argument.as_deref().map(property),
             "error" => text().map(|error| self.complaint(error)),
             "module" => text().map(module),
-            "type" => text().map(|kind| type_word(kind).to_owned()),
+            "type" => text().map(|kind| type_word(kind).into_owned()),
             "vhost" => self.refusal.vhost.as_deref().map(in_quotes),
             "value" => text().map(value),
             "kind" => self.refusal.kind.map(|kind| kind.name().to_owned()),
@@ -333,8 +334,8 @@ fn property(printed: &str) -> String {
 }
 
 /// The broker's name of a wire type, in words.
-fn type_word(kind: &str) -> &str {
-    match kind {
+fn type_word(kind: &str) -> Cow<'_, str> {
+    Cow::Borrowed(match kind {
         "longstr" => "a text",
         "bool" => "a boolean",
         "float" | "double" => "a floating-point number",
@@ -345,6 +346,6 @@ fn type_word(kind: &str) -> &str {
         "table" => "a table",
         "void" => "nothing (void)",
         "signedint" | "unsignedint" | "long" | "short" | "unsignedshort" | "byte" | "unsignedbyte" => "an integer",
-        other => other,
-    }
+        other => return shortened(other).into(),
+    })
 }

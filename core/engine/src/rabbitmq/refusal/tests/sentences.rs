@@ -141,3 +141,12 @@ fn what_is_not_known_has_its_sentence() {
     }
     insta::assert_snapshot!("unknown", golden);
 }
+
+#[test]
+fn a_sentence_is_one_line_whatever_the_broker_prints() {
+    let text = "PRECONDITION_FAILED - invalid arg 'x' for queue 'q' in vhost 'v': {unacceptable_type,\nl}";
+    assert_eq!(
+        Refusal::read(Some(406), text, Known::default()).says,
+        "queue \"q\" in vhost \"v\" cannot be declared: x cannot be l"
+    );
+}
