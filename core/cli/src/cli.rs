@@ -37,6 +37,10 @@ pub enum Command {
     Match(MatchArguments),
     /// Turn a broker's refusal into the difference that it proves
     Explain(ExplainArguments),
+    /// Say which queues a message reaches, and why
+    Route(RouteArguments),
+    /// Play a timeline of messages, failures and clock steps on the embedded broker
+    Simulate(SimulateArguments),
     /// Print the JSON Schema of topology documents, for editors
     Schema,
     /// Print a completion script for a shell
@@ -239,6 +243,46 @@ pub struct MatchArguments {
 pub struct ExplainArguments {
     /// The refusal, from a log, an exception or the management API; - or nothing reads one a line from standard input
     pub text: Option<String>,
+    #[command(flatten)]
+    pub format: FormatArgument,
+}
+
+#[derive(Debug, Args)]
+pub struct RouteArguments {
+    /// Topology document or definitions export; - for standard input
+    pub file: String,
+    /// Exchange that the message is published to; empty for the default exchange
+    #[arg(long, value_name = "EXCHANGE")]
+    pub exchange: String,
+    /// Routing key
+    #[arg(long, value_name = "KEY", default_value = "")]
+    pub key: String,
+    /// A header with a text value; may be given several times
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub header: Vec<String>,
+    /// Headers with types, such as '{"size": 5, "at": {"@T": 1700000000}}'
+    #[arg(long, value_name = "JSON")]
+    pub headers: Option<String>,
+    /// Print the way of every copy, and what came near
+    #[arg(long)]
+    pub explain: bool,
+    /// Which vhost of a definitions export that holds several
+    #[arg(long, value_name = "VHOST")]
+    pub vhost: Option<String>,
+    /// Route by the rules of this RabbitMQ version
+    #[arg(long, value_name = "VERSION")]
+    pub rabbitmq: Option<Version>,
+    #[command(flatten)]
+    pub format: FormatArgument,
+}
+
+#[derive(Debug, Args)]
+pub struct SimulateArguments {
+    /// Scenario, YAML or JSON; - for standard input
+    pub file: String,
+    /// Play by the rules of this RabbitMQ version, whatever the scenario says
+    #[arg(long, value_name = "VERSION")]
+    pub rabbitmq: Option<Version>,
     #[command(flatten)]
     pub format: FormatArgument,
 }

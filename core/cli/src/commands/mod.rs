@@ -7,7 +7,9 @@ mod explain;
 mod matching;
 mod plan;
 mod retry;
+mod route;
 mod self_description;
+mod simulate;
 
 use crate::cli::Command;
 use crate::failure::Failure;
@@ -25,6 +27,8 @@ pub fn run(command: Command) -> Result<Report, Failure> {
         Command::Drift(arguments) => drift::drift(&arguments),
         Command::Match(arguments) => matching::matching(&arguments),
         Command::Explain(arguments) => explain::explain(&arguments),
+        Command::Route(arguments) => route::route(&arguments),
+        Command::Simulate(arguments) => simulate::simulate(&arguments),
         Command::Schema => self_description::schema(),
         Command::Completions { shell } => self_description::completions(shell),
         Command::Man => self_description::man(),
