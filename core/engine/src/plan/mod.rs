@@ -2,7 +2,7 @@
 //!
 //! AMQP cannot read a queue's arguments back. So the declaration is *offered* to the broker on a channel of its own, and
 //! the refusal is read. On a broker that allows it the offer is *guarded*: it carries one argument that no queue of its
-//! type may have, so it can never create anything (see [`guard`]).
+//! type may have, so it can never create anything.
 //! Where a [`State`](crate::state::State) is known already, from a definitions file or the management API, nothing is asked.
 //!
 //! ```text

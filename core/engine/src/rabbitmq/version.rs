@@ -32,7 +32,7 @@ const NEWEST_PATCH: [(u16, u16, u16); 13] = [
 ];
 
 impl Version {
-    /// The version whose rules hold where nothing else is known: the newest one of [`NEWEST_PATCH`] that is released.
+    /// The version whose rules hold where nothing else is known: the newest released one that this engine knows.
     pub const NEWEST: Self = Self::new(4, 3, 6);
 
     /// A version from its three numbers.
