@@ -107,8 +107,9 @@ pub struct RetryArguments {
 /// Which broker, and how it is reached.
 #[derive(Debug, Args)]
 pub struct BrokerArguments {
-    /// Where to look: amqp(s)://USER:PASSWORD@HOST:PORT/VHOST, definitions:FILE[?vhost=V&version=X&default_queue_type=T] or
-    /// memory:[FILE]. Better set ACEMQ_BROKER than a password on the command line
+    /// Where to look: amqp(s)://USER:PASSWORD@HOST:PORT/VHOST; definitions:FILE, with ?vhost=, ?version= and
+    /// ?default_queue_type= joined by &; memory: for an empty embedded broker, or memory:FILE for one that holds another
+    /// document. Better set ACEMQ_BROKER than a password on the command line
     #[arg(long, env = "ACEMQ_BROKER", hide_env_values = true, value_name = "BROKER")]
     pub broker: Option<String>,
     /// User for amqp://, unless the URL names one
