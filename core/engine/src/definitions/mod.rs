@@ -28,9 +28,16 @@ mod json;
 mod reader;
 #[cfg(test)]
 mod tests;
+mod to_json;
+mod topology;
 mod vhost;
+mod write;
+#[cfg(test)]
+mod write_tests;
 
 pub use document::{Definitions, Item, Layout, Overrides, Parameter};
 pub use error::DefinitionsError;
 pub use fault::{Fault, FaultCode};
 pub use reader::read;
+pub use topology::{TopologyText, topology_text};
+pub use write::write;

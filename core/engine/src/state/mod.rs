@@ -19,6 +19,7 @@
 mod bindings;
 mod lossy;
 mod predeclared;
+mod tables;
 
 pub use bindings::Bindings;
 pub use lossy::as_exported;
