@@ -1,12 +1,12 @@
 //! A whole definitions file: the lists by vhost, and the state of one.
 
 use super::error::DefinitionsError;
-use super::fault::{Fault, position};
+use super::fault::{Cursor, Fault, position};
 use super::vhost::Settings;
 use crate::rabbitmq::{
     BindingDeclaration, Broker, ExchangeDeclaration, PolicyDeclaration, QueueDeclaration, QueueType, Version,
 };
-use crate::state::{DefaultTypeOrigin, KnownKinds, State};
+use crate::state::{DefaultTypeOrigin, KnownKinds, State, predeclared_exchange};
 use crate::topology::Position;
 use serde_json::Value as Json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -115,6 +115,11 @@ impl Definitions {
         self.contents.get(vhost).map_or(&[], |vhost| &vhost.parameters)
     }
 
+    /// A cursor for places that are asked in ascending order.
+    pub(super) fn places(&self) -> Cursor<'_> {
+        Cursor::new(&self.text)
+    }
+
     /// Where an item stands in the file.
     pub fn position<T>(&self, item: &Item<T>) -> Position {
         position(&self.text, item.span.start)
@@ -157,7 +162,9 @@ impl Definitions {
         state.exclusive_queues_visible = false;
         state.internal_exchanges_visible = self.internal_exchanges;
         state.argument_types_lost = true;
-        state.exchanges.extend(named(&contents.exchanges, |exchange| &exchange.name));
+        // What every vhost has is in no state; no export of RabbitMQ holds it, but other tools' files do.
+        let own = named(&contents.exchanges, |exchange| &exchange.name);
+        state.exchanges.extend(own.filter(|(name, _)| predeclared_exchange(name).is_none()));
         state.queues.extend(named(&contents.queues, |queue| &queue.name));
         // The default exchange's own bindings are no bindings that anybody made; old exports hold some.
         let made = contents.bindings.iter().filter(|binding| !binding.value.source.is_empty());

@@ -70,7 +70,7 @@ pub(super) struct Located {
 /// The place of each offset in `text`, found in one pass however many there are.
 pub(super) fn place(text: &str, mut faults: Vec<Located>) -> Vec<Fault> {
     faults.sort_by_key(|located| located.offset);
-    let mut here = Cursor { text, offset: 0, at: Position { line: 1, column: 1 } };
+    let mut here = Cursor::new(text);
     faults
         .into_iter()
         .map(|Located { offset, mut fault }| {
@@ -82,17 +82,23 @@ pub(super) fn place(text: &str, mut faults: Vec<Located>) -> Vec<Fault> {
 
 /// The place of one offset in `text`.
 pub(super) fn position(text: &str, offset: usize) -> Position {
-    Cursor { text, offset: 0, at: Position { line: 1, column: 1 } }.advance(offset)
+    Cursor::new(text).advance(offset)
 }
 
-struct Cursor<'a> {
+/// Walks through a text once, from place to place.
+pub(super) struct Cursor<'a> {
     text: &'a str,
     offset: usize,
     at: Position,
 }
 
-impl Cursor<'_> {
-    fn advance(&mut self, offset: usize) -> Position {
+impl<'a> Cursor<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, offset: 0, at: Position { line: 1, column: 1 } }
+    }
+
+    /// The place of an offset that is not before the last one.
+    pub(super) fn advance(&mut self, offset: usize) -> Position {
         for c in self.text.get(self.offset..offset).unwrap_or_default().chars() {
             if c == '\n' {
                 self.at = Position { line: self.at.line + 1, column: 1 };

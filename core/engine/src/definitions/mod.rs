@@ -25,6 +25,9 @@ mod entry;
 mod error;
 mod fault;
 mod json;
+mod preview;
+#[cfg(test)]
+mod preview_tests;
 mod reader;
 #[cfg(test)]
 mod tests;
@@ -38,6 +41,7 @@ mod write_tests;
 pub use document::{Definitions, Item, Layout, Overrides, Parameter};
 pub use error::DefinitionsError;
 pub use fault::{Fault, FaultCode};
+pub use preview::{Effect, Outcome, preview};
 pub use reader::read;
 pub use topology::{TopologyText, topology_text};
 pub use write::write;

@@ -8,7 +8,7 @@ use super::document::{Contents, Definitions, Item, Layout};
 use super::entry::offset_in;
 use super::json::RawObject;
 use super::to_json::{OPERATOR_POLICIES, Object, SECTIONS, entry, exported, vhost_entry};
-use crate::state::State;
+use crate::state::{State, predeclared_exchange};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -148,19 +148,21 @@ fn stored(section: &str, contents: &Contents) -> Vec<(usize, usize, Object)> {
     fn all<T: Clone>(items: &[Item<T>], object: fn(T) -> Object) -> Vec<(usize, usize, Object)> {
         items.iter().map(|item| (item.span.start, item.span.len(), object(item.value.clone()))).collect()
     }
-    match section {
+    let mut stored = match section {
         "queues" => all(&contents.queues, Object::Queue),
         "exchanges" => all(&contents.exchanges, Object::Exchange),
-        // The default exchange's own bindings are in no state.
-        "bindings" => {
-            let mut all = all(&contents.bindings, Object::Binding);
-            all.retain(|(_, _, object)| !matches!(object, Object::Binding(binding) if binding.source.is_empty()));
-            all
-        }
+        "bindings" => all(&contents.bindings, Object::Binding),
         "policies" => all(&contents.policies, Object::Policy),
         OPERATOR_POLICIES => all(&contents.operator_policies, Object::OperatorPolicy),
         _ => Vec::new(),
-    }
+    };
+    // What every vhost has is in no state, and stays in the file.
+    stored.retain(|(_, _, object)| match object {
+        Object::Exchange(exchange) => predeclared_exchange(&exchange.name).is_none(),
+        Object::Binding(binding) => !binding.source.is_empty(),
+        _ => true,
+    });
+    stored
 }
 
 /// An entry with the values of `object`; what is the same keeps its text, and unknown keys stay.

@@ -30,7 +30,7 @@ const BY_HAND: &str = r#"{
   ],
   "parameters":[{"vhost":"/","component":"shovel","name":"s","value":{"n":1e400}},
     {"vhost":"/","component":"operator_policy","name":"o","value":{"pattern":"a","definition":[["expires",5]]}}],
-  "exchanges": [],
+  "exchanges": [{"vhost":"/","name":"amq.topic","type":"topic"}],
   "bindings": [{"source":"","vhost":"/","destination":"a","destination_type":"queue","routing_key":"a"}]
 }
 "#;
@@ -74,7 +74,7 @@ fn only_what_differs_is_written_anew() {
   ],
   "parameters":[{"vhost":"/","component":"shovel","name":"s","value":{"n":1e400}},
     {"vhost":"/","component":"operator_policy","name":"o","value":{"apply-to":"all","definition":{"expires":5},"pattern":"a","priority":7}}],
-  "exchanges": [{"arguments":{},"auto_delete":false,"durable":true,"internal":false,"name":"e","type":"topic","vhost":"/"}],
+  "exchanges": [{"vhost":"/","name":"amq.topic","type":"topic"},{"arguments":{},"auto_delete":false,"durable":true,"internal":false,"name":"e","type":"topic","vhost":"/"}],
   "bindings": [{"source":"","vhost":"/","destination":"a","destination_type":"queue","routing_key":"a"},{"arguments":{},"destination":"new","destination_type":"queue","routing_key":"#","source":"e","vhost":"/"}]
 ,"policies":[{"apply-to":"queues","definition":{"max-length":1},"name":"p","pattern":"^a","priority":0,"vhost":"/"}]}
 "##;

@@ -1,7 +1,8 @@
 //! The rules about single policy keys: who supports them, how an operator's value is merged, what wins against an argument.
 
 use crate::rabbitmq::changes::{
-    ALWAYS_TYPED, FOREIGN_POLICY_KEYS, QUORUM_TTL, SELECTORS, SINGLE_ACTIVE_POLICY_KEY, Since, TYPED_APPLY_TO,
+    ALWAYS_TYPED, FOREIGN_POLICY_KEYS, PLACEMENT_TAG, QUORUM_TTL, SELECTORS, SINGLE_ACTIVE_POLICY_KEY, STREAM_FILTER,
+    Since, TYPED_APPLY_TO, V4_3,
 };
 use crate::rabbitmq::{QueueType, Version};
 use crate::value::Value;
@@ -95,6 +96,60 @@ pub fn unsupported_keys(version: Version, kind: QueueType) -> impl Iterator<Item
         QueueType::Stream => STREAM,
     };
     listed.iter().filter(move |(_, when)| when.holds(version)).map(|(key, _)| *key)
+}
+
+/// Whether a broker without further plugins takes a key in a policy. One that it does not know makes it refuse the whole
+/// policy (`… are not recognised policy settings`), and an import of definitions that hold one.
+///
+/// Source: `rabbit_policies:register`, `rabbit_mirror_queue_misc` (the `ha-` keys, gone with 4.0), and the federation plugin.
+pub fn recognises(version: Version, key: &str) -> bool {
+    let since = match key {
+        "alternate-exchange"
+        | "dead-letter-exchange"
+        | "dead-letter-routing-key"
+        | "dead-letter-strategy"
+        | "message-ttl"
+        | "expires"
+        | "max-length"
+        | "max-length-bytes"
+        | "max-in-memory-length"
+        | "max-in-memory-bytes"
+        | "overflow"
+        | "delivery-limit"
+        | "queue-mode"
+        | "queue-version"
+        | "max-age"
+        | "stream-max-segment-size-bytes"
+        | "queue-leader-locator"
+        | "initial-cluster-size"
+        | "queue-master-locator"
+        | "federation-upstream"
+        | "federation-upstream-set"
+        | "federation-upstream-pattern" => When::Always,
+        "ha-mode"
+        | "ha-params"
+        | "ha-sync-mode"
+        | "ha-sync-batch-size"
+        | "ha-promote-on-shutdown"
+        | "ha-promote-on-failure" => When::Until(ALWAYS_TYPED),
+        "consumer-timeout" | "target-group-size" => When::From(TYPED_APPLY_TO),
+        "stream-filter-size-bytes" => When::From(STREAM_FILTER),
+        "consumer-disconnected-timeout" | "delayed-retry-type" | "delayed-retry-min" | "delayed-retry-max" => {
+            When::From(V4_3)
+        }
+        "member-placement-tag" => When::From(PLACEMENT_TAG),
+        _ => return false,
+    };
+    since.holds(version)
+}
+
+/// Whether a policy can have that `apply-to`.
+pub fn is_apply_to(version: Version, apply_to: &str) -> bool {
+    match apply_to {
+        "all" | "queues" | "exchanges" => true,
+        "classic_queues" | "quorum_queues" | "streams" => TYPED_APPLY_TO.holds(version),
+        _ => false,
+    }
 }
 
 /// What a policy is matched against.
@@ -282,6 +337,12 @@ mod tests {
         assert_eq!(precedence(V3_13, QueueType::Quorum, "expires"), Some(Precedence::Policy));
         assert_eq!(precedence(V4_0, QueueType::Quorum, "expires"), Some(Precedence::Smaller));
         assert_eq!(precedence(V3_13, QueueType::Classic, "expires"), Some(Precedence::Smaller));
+    }
+
+    #[test]
+    fn mirroring_keys_are_recognised_until_4_0() {
+        assert!(recognises(V3_13, "ha-mode") && !recognises(V4_0, "ha-mode"));
+        assert!(recognises(V4_0, "max-length") && !recognises(V4_0, "x-max-length"));
     }
 
     #[test]

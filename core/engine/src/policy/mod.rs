@@ -23,6 +23,6 @@ mod tests;
 
 pub use choose::{Choice, Policies, Skipped, Winner};
 pub use effective::{Effective, Setting, Source};
-pub use keys::{Precedence, merge_operator, precedence, unsupported_keys};
+pub use keys::{Precedence, is_apply_to, merge_operator, precedence, recognises, unsupported_keys};
 pub use remedy::{Judged, Remedies, Remedy};
 pub use shell::{ShellLines, shell};

@@ -71,6 +71,8 @@ changes! {
     SOFT_UNKNOWN_EXCHANGE_TYPE = (3, 13, 3);
     /// A declaration that the default type does not fit gets `x-queue-type=classic`; it was left alone.
     FALL_BACK_TO_CLASSIC = (3, 13, 4);
+    /// An import of definitions fails at a binding whose exchange or queue is missing; it passed over it.
+    STRICT_BINDING_IMPORT = (3, 13, 6);
     /// Every declaration gets an `x-queue-type`, from the vhost, the node, or classic; quorum `expires` and classic leader locators.
     ALWAYS_TYPED = (4, 0, 0);
     /// An `x-death` that a client sends is overwritten.

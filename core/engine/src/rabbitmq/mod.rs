@@ -7,6 +7,7 @@ pub(crate) mod changes;
 mod declaration;
 mod equivalence;
 mod pattern;
+mod predeclared;
 mod predict;
 mod properties;
 mod refusal;
@@ -21,6 +22,7 @@ pub use declaration::{
 };
 pub use equivalence::{Difference, exchange_differences, queue_differences};
 pub use pattern::{Match, NamePattern, exact_pattern};
+pub use predeclared::{PREDECLARED_EXCHANGES, predeclared_exchange};
 pub use predict::{
     Conditions, ConsumeRequest, DeleteQueue, ExistingQueue, Limit, Owner, PermissionError, Permissions, Refused, Scope,
     bind, closed_channel, consume, declare_exchange, declare_exchange_passively, declare_queue,

@@ -18,12 +18,11 @@
 
 mod bindings;
 mod lossy;
-mod predeclared;
 mod tables;
 
+pub use crate::rabbitmq::{PREDECLARED_EXCHANGES, predeclared_exchange};
 pub use bindings::Bindings;
 pub use lossy::as_exported;
-pub use predeclared::{PREDECLARED_EXCHANGES, predeclared_exchange};
 
 use crate::rabbitmq::{
     BindingDeclaration, Broker, ExchangeDeclaration, PolicyDeclaration, QueueDeclaration, QueueType,

@@ -1,6 +1,6 @@
 //! A topology as the world: the vhost that holds it and nothing else.
 
-use super::{DefaultTypeOrigin, State};
+use super::{DefaultTypeOrigin, State, predeclared_exchange};
 use crate::rabbitmq::{Broker, Conditions, ExchangeDeclaration, Version, effective_request};
 use crate::topology::Tables;
 
@@ -27,7 +27,7 @@ impl State {
         for exchange in &tables.exchanges {
             state.insert_exchange(exchange.declaration.clone());
         }
-        for external in &tables.external {
+        for external in tables.external.iter().filter(|external| predeclared_exchange(&external.name).is_none()) {
             match &external.kind {
                 Some(kind) => {
                     state.insert_exchange(ExchangeDeclaration::durable(external.name.clone(), kind.clone()));
@@ -81,12 +81,14 @@ mod tests {
     #[test]
     fn an_external_exchange_is_as_known_as_the_topology_says() {
         let tables = tables(
-            "exchanges: { theirs: { external: true }, typed: { external: true, type: fanout } }\nqueues: { q: {} }\nbindings: [ { queue: q, exchange: theirs, routing_key: k }, { queue: q, exchange: typed, routing_key: k } ]",
+            "exchanges: { theirs: { external: true }, typed: { external: true, type: fanout } }\nqueues: { q: {} }\nbindings: [ { queue: q, exchange: theirs, routing_key: k }, { queue: q, exchange: typed, routing_key: k }, { queue: q, exchange: amq.topic, routing_key: k } ]",
         );
         let state = State::of_tables(Broker::rabbitmq(Version::new(4, 0, 5)), "/", None, &tables);
         assert_eq!(state.exchange("theirs"), Presence::Unknown);
         assert_eq!(state.exchange("typed").there().map(|exchange| exchange.kind.clone()).as_deref(), Some("fanout"));
         assert_eq!(state.exchange("nobody's"), Presence::Absent);
-        assert_eq!(state.bindings.len(), 2);
+        assert_eq!(state.bindings.len(), 3);
+        // What every vhost has is in no state.
+        assert_eq!(state.exchanges.keys().collect::<Vec<_>>(), ["typed"]);
     }
 }

@@ -7,7 +7,7 @@ use super::super::tables::{DeclaredExchange, ExternalExchange};
 use super::super::wish::ExchangeWish;
 use super::durable;
 use crate::name::{self, DEAD_LETTER_EXCHANGE, NameKind, RESERVED_PREFIX, RETRY_EXCHANGE, SHARED_EXCHANGE_TYPE};
-use crate::rabbitmq::ExchangeDeclaration;
+use crate::rabbitmq::{ExchangeDeclaration, predeclared_exchange};
 use crate::value::Value;
 use std::collections::HashMap;
 
@@ -30,16 +30,6 @@ const OTHER_TYPES: [&str; 11] = [
     "x-recent-history",
     "x-rtopic",
     "x-script",
-];
-
-/// The exchanges that every vhost has from its beginning (RabbitMQ 3.10 to 4.3).
-const PREDECLARED: [(&str, &str); 6] = [
-    ("amq.direct", "direct"),
-    ("amq.fanout", "fanout"),
-    ("amq.headers", "headers"),
-    ("amq.match", "headers"),
-    ("amq.rabbitmq.trace", "topic"),
-    ("amq.topic", "topic"),
 ];
 
 enum Known {
@@ -167,8 +157,7 @@ impl Exchanges {
 
     fn insert_external(&mut self, mut exchange: ExternalExchange) {
         if exchange.kind.is_none() {
-            let known = PREDECLARED.iter().find(|(name, _)| *name == exchange.name);
-            exchange.kind = known.map(|(_, kind)| (*kind).to_owned());
+            exchange.kind = predeclared_exchange(&exchange.name).map(|known| known.kind);
         }
         self.known.insert(exchange.name.clone(), Known::External(self.external.len()));
         self.external.push(exchange);

@@ -1,6 +1,6 @@
 //! The exchanges that RabbitMQ creates with every vhost.
 
-use crate::rabbitmq::ExchangeDeclaration;
+use super::ExchangeDeclaration;
 
 /// Names and types of the exchanges that every vhost has, all durable (RabbitMQ 3.8 to 4.3,
 /// `rabbit_vhost:default_exchanges`). Nobody can delete or redeclare them differently, and no export holds them.
