@@ -23,11 +23,12 @@ mod tests;
 use crate::amqp::AmqpBroker;
 use crate::connect::ConnectError;
 use crate::limits::Limits;
+use crate::management::{Management, ManagementError};
 use crate::operation::{Answer, Failure, Operation};
 use crate::transport::{Broker, Connection, Ended};
 use crate::url::BrokerUrl;
 use acemq_core::rabbitmq;
-use acemq_core::rabbitmq::Refused;
+use acemq_core::rabbitmq::{PolicyDeclaration, Refused};
 use link::Link;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -50,6 +51,8 @@ pub struct Client<B: Broker = AmqpBroker> {
     alone: tokio::sync::Mutex<()>,
     /// Why the broker is given up.
     gone: Mutex<Option<String>>,
+    /// Who sets policies, and in which vhost.
+    policies: Option<(Arc<Management>, String)>,
 }
 
 impl Client<AmqpBroker> {
@@ -77,7 +80,21 @@ impl<B: Broker> Client<B> {
             connecting: tokio::sync::Mutex::new(()),
             alone: tokio::sync::Mutex::new(()),
             gone: Mutex::new(None),
+            policies: None,
         })
+    }
+
+    /// This client with a management API beside it, which sets the policies of `vhost`: AMQP has no method for that.
+    #[must_use]
+    pub fn with_management(mut self, management: Arc<Management>, vhost: impl Into<String>) -> Self {
+        self.policies = Some((management, vhost.into()));
+        self
+    }
+
+    /// Sets a policy through the management API; `None` without one.
+    pub async fn set_policy(&self, policy: &PolicyDeclaration) -> Option<Result<(), ManagementError>> {
+        let (management, vhost) = self.policies.as_ref()?;
+        Some(management.set_policy(vhost, policy).await)
     }
 
     /// Product and version, as the broker gave them when the first connection was opened.

@@ -6,9 +6,11 @@
 
 use crate::client::Client;
 use crate::limits::Limits;
+use crate::management::{ManagementError, ManagementFailure};
 use crate::operation::{Answer, Done, Operation};
 use crate::transport::Broker;
 use acemq_core::plan::{self, Ask, PlanSession, Question};
+use acemq_core::rabbitmq::Scope;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::sync::Arc;
@@ -57,7 +59,7 @@ pub enum Ending {
 
 /// Asks everything that `session` wants to know, until it is finished or `stop` completes.
 ///
-/// Policies are answered with "cannot": AMQP has no method for them.
+/// Policies need a management API ([`Client::with_management`]); without one the answer is that it cannot be done.
 pub async fn drive<B: Broker>(
     session: &mut PlanSession,
     client: &Arc<Client<B>>,
@@ -164,9 +166,7 @@ async fn answer<B: Broker>(client: &Client<B>, ask: Ask) -> plan::Answer {
         Ask::ExchangePassive(name) => Operation::LookUpExchange(name),
         Ask::ExchangeOffer(exchange) | Ask::DeclareExchange(exchange) => Operation::DeclareExchange(exchange),
         Ask::Bind(binding) => Operation::Bind(binding),
-        Ask::SetPolicy(_) => {
-            return plan::Answer::Cannot { why: "AMQP cannot set policies; give the management URL".to_owned() };
-        }
+        Ask::SetPolicy(policy) => return policy_answer(client.set_policy(&policy).await),
     };
     match client.ask_within(&operation, limit).await {
         Answer::Done(Done::Queue(status)) => {
@@ -177,6 +177,17 @@ async fn answer<B: Broker>(client: &Client<B>, ask: Ask) -> plan::Answer {
             plan::Answer::Refused { code: refused.code, text: refused.text, scope: refused.scope }
         }
         Answer::Failed(failure) => plan::Answer::Failed { why: failure.to_string() },
+    }
+}
+
+fn policy_answer(set: Option<Result<(), ManagementError>>) -> plan::Answer {
+    match set {
+        None => plan::Answer::Cannot { why: "AMQP cannot set policies; give the management URL".to_owned() },
+        Some(Ok(())) => plan::Answer::OK,
+        Some(Err(ManagementError { failure: ManagementFailure::Refused { status, reason }, .. })) => {
+            plan::Answer::Refused { code: status, text: reason, scope: Scope::Channel }
+        }
+        Some(Err(error)) => plan::Answer::Failed { why: error.to_string() },
     }
 }
 

@@ -15,10 +15,13 @@
 pub mod amqp;
 mod client;
 mod connect;
+mod dial;
 mod drive;
 mod limits;
+mod management;
 mod operation;
 mod secret;
+mod tls;
 pub mod transport;
 mod url;
 
@@ -26,6 +29,7 @@ pub use client::Client;
 pub use connect::{ConnectError, ConnectFailure};
 pub use drive::{Ending, Progress, Width, drive};
 pub use limits::Limits;
+pub use management::{Management, ManagementError, ManagementFailure};
 pub use operation::{Answer, Cause, Done, Failure, Operation, OperationError, QueueStatus};
 pub use secret::Secret;
-pub use url::{BrokerUrl, ClientCertificate, TlsOptions, UrlError};
+pub use url::{BrokerUrl, ClientCertificate, ManagementUrl, TlsOptions, UrlError};

@@ -13,6 +13,8 @@ pub struct Limits {
     pub change: Duration,
     /// How long to try to reach the broker again after the connection was lost; zero tries once.
     pub reconnect: Duration,
+    /// One answer of the management API, which may list many thousand objects.
+    pub listing: Duration,
     /// Saying goodbye.
     pub close: Duration,
 }
@@ -24,6 +26,7 @@ impl Default for Limits {
             question: Duration::from_secs(10),
             change: Duration::from_secs(45),
             reconnect: Duration::from_secs(15),
+            listing: Duration::from_secs(60),
             close: Duration::from_secs(3),
         }
     }

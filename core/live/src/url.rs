@@ -4,7 +4,12 @@
 //! every other vhost is one percent-encoded path segment. No error of this module quotes the part of a URL where a password
 //! can stand, not even when it stands in the wrong place.
 
+mod management;
 mod parse;
+mod parts;
+
+pub use management::ManagementUrl;
+pub(crate) use parts::percent_encode;
 
 use crate::secret::Secret;
 use std::fmt;
@@ -138,14 +143,14 @@ impl fmt::Display for BrokerUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.tls.is_some() { "amqps://" } else { "amqp://" })?;
         if let Some(user) = &self.user {
-            f.write_str(&parse::percent_encode(user))?;
+            f.write_str(&parts::percent_encode(user))?;
             if self.password.is_some() {
                 f.write_str(":***")?;
             }
             f.write_str("@")?;
         }
         write!(f, "{}/", self.address())?;
-        if self.vhost == "/" { Ok(()) } else { f.write_str(&parse::percent_encode(&self.vhost)) }
+        if self.vhost == "/" { Ok(()) } else { f.write_str(&parts::percent_encode(&self.vhost)) }
     }
 }
 

@@ -2,8 +2,10 @@
 
 mod connecting;
 mod faults;
+mod management;
 mod operations;
 mod planning;
+mod tls;
 
 use acemq_live::{BrokerUrl, Client, Limits};
 use std::future::Future;
@@ -16,6 +18,7 @@ const LIMITS: Limits = Limits {
     question: Duration::from_secs(10),
     change: Duration::from_secs(30),
     reconnect: Duration::from_secs(20),
+    listing: Duration::from_secs(20),
     close: Duration::from_secs(3),
 };
 

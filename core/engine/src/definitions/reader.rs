@@ -45,11 +45,15 @@ pub fn read(bytes: &[u8]) -> Result<Definitions, DefinitionsError> {
     let parameters = reader.parameters(&top);
     let vhosts = reader.vhosts(&top);
 
+    // RabbitMQ 3 names the vhost in the policies and parameters of a single vhost's export, and in nothing else of it.
     let named = queues.iter().any(Entry::names_vhost)
         || exchanges.iter().any(Entry::names_vhost)
-        || bindings.iter().any(Entry::names_vhost)
-        || policies.iter().any(Entry::names_vhost)
-        || parameters.iter().any(Entry::names_vhost)
+        || bindings.iter().any(Entry::names_vhost);
+    let named = named
+        || queues.is_empty()
+            && exchanges.is_empty()
+            && bindings.is_empty()
+            && (policies.iter().any(Entry::names_vhost) || parameters.iter().any(Entry::names_vhost))
         || reader.faults.iter().any(|located| located.fault.vhost.is_some());
     if !named && lists_of_a_topology(&top) {
         return Err(DefinitionsError::TopologyDocument);
@@ -59,7 +63,10 @@ pub fn read(bytes: &[u8]) -> Result<Definitions, DefinitionsError> {
     let single = match layout {
         Layout::Cluster => None,
         Layout::SingleVhost => {
-            let name = top.text("original_vhost_name").unwrap_or_else(|| "/".to_owned());
+            let by_others = || policies.iter().find_map(|entry| entry.vhost.clone());
+            let by_others = || by_others().or_else(|| parameters.iter().find_map(|entry| entry.vhost.clone()));
+            let name = top.text("original_vhost_name").or_else(|| by_others().map(Cow::into_owned));
+            let name = name.unwrap_or_else(|| "/".to_owned());
             let vhost = contents.entry(name.clone()).or_default();
             vhost.settings = Settings::read(&settings_of(&top));
             vhost.listed = true;

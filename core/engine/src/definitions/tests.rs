@@ -91,6 +91,19 @@ fn the_export_of_one_vhost_is_known_by_the_missing_vhosts() {
     assert_eq!(state(text).default_type_origin, DefaultTypeOrigin::Unknown);
 }
 
+/// As the management API of 3.10.8 exports one vhost.
+#[test]
+fn the_export_of_one_vhost_may_name_it_in_policies_and_parameters_only() {
+    let text = r#"{"rabbit_version": "3.10.8",
+        "parameters": [{"value": {"max-queues": 500}, "vhost": "team", "component": "vhost-limits", "name": "limits"}],
+        "policies": [{"vhost": "team", "name": "p", "pattern": "^a", "apply-to": "queues", "definition": {}, "priority": 0}],
+        "queues": [{"name": "q", "durable": true, "auto_delete": false, "arguments": {}}],
+        "exchanges": [], "bindings": []}"#;
+    let state = state(text);
+    assert_eq!((state.vhost.as_str(), state.queue_limit, state.policies.len()), ("team", Some(500), 1));
+    assert!(matches!(state.queue("q"), Presence::There(_)));
+}
+
 #[test]
 fn what_is_missing_is_what_an_import_makes_of_it() {
     let state = state(

@@ -17,18 +17,17 @@ mod channel;
 mod connection;
 mod probe;
 mod table;
-pub(crate) mod tls;
 
 pub use channel::AmqpChannel;
 pub use connection::AmqpConnection;
 
 use crate::connect::{ConnectError, ConnectFailure};
+use crate::tls::Tls;
 use crate::url::BrokerUrl;
 use amqprs::connection::{Connection, OpenConnectionArguments};
 use amqprs::security::SecurityCredentials;
 use amqprs::tls::TlsAdaptor;
 use std::time::Duration;
-use tls::Tls;
 
 /// Seconds of silence after which a peer is suspected, unless the URL says otherwise.
 const HEARTBEAT: u16 = 20;
@@ -50,7 +49,7 @@ impl AmqpBroker {
         let tls = match url.tls() {
             None => None,
             Some(options) => {
-                Some(Tls::new(&url, options).map_err(|failure| ConnectError { url: url.to_string(), failure })?)
+                Some(Tls::new(url.host(), options).map_err(|failure| ConnectError { url: url.to_string(), failure })?)
             }
         };
         Ok(Self { url, name: name.into(), tls })

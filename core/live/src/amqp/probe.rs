@@ -4,15 +4,12 @@
 //! is looked at once more, without any credentials: can it be reached, does the TLS handshake work, and is the first thing
 //! that it says AMQP's `connection.start`? Every answer has a type.
 
-use super::tls::{Tls, handshake_failure};
 use crate::connect::{ConnectFailure, Speaks};
+use crate::dial::{dial, tls_error};
+use crate::tls::{Tls, handshake_failure};
 use crate::url::BrokerUrl;
-use std::io;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::TcpStream;
-use tokio_rustls::rustls;
-use tokio_rustls::rustls::pki_types::ServerName;
 
 /// What a client says first.
 const PROTOCOL_HEADER: &[u8; 8] = b"AMQP\x00\x00\x09\x01";
@@ -25,61 +22,33 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Looks at the broker's port. `Ok` when a broker asks for the login there.
 pub(super) async fn probe(url: &BrokerUrl, tls: Option<&Tls>) -> Result<(), ConnectFailure> {
-    let stream = TcpStream::connect(url.address()).await.map_err(|error| unreachable_by(url, &error))?;
-    match tls {
-        None => first_words(stream).await,
-        Some(tls) => {
-            let name = ServerName::try_from(tls.server_name.clone())
-                .map_err(|error| ConnectFailure::Tls { why: error.to_string() })?;
-            let stream = tls.connector.connect(name, stream).await.map_err(|error| tls_failure(&error))?;
-            first_words(stream).await
-        }
-    }
-}
-
-fn unreachable_by(url: &BrokerUrl, error: &io::Error) -> ConnectFailure {
-    match error.kind() {
-        io::ErrorKind::ConnectionRefused => ConnectFailure::NotListening { port: url.port() },
-        // The resolver's errors carry no code of the operating system.
-        _ if error.raw_os_error().is_none() => ConnectFailure::HostUnknown { host: url.host().to_owned() },
-        _ => ConnectFailure::Unreachable { why: error.to_string() },
-    }
-}
-
-fn tls_failure(error: &io::Error) -> ConnectFailure {
-    match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
-        Some(error) => handshake_failure(error),
-        None => match error.kind() {
-            io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => {
-                ConnectFailure::NotAmqp { speaks: Speaks::Plain }
-            }
-            _ => ConnectFailure::Tls { why: error.to_string() },
-        },
-    }
+    first_words(dial(url.host(), url.port(), tls).await?).await
 }
 
 /// Greets, and reads the start of the answer: a frame's type, channel and size, and its class and method.
 async fn first_words(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> Result<(), ConnectFailure> {
     let mut heard = [0; 11];
     let mut length = 0;
-    if stream.write_all(PROTOCOL_HEADER).await.is_ok() {
-        let first = tokio::time::timeout(PATIENCE, stream.read(&mut heard)).await;
-        length = match first {
-            Ok(read) => read.unwrap_or(0),
-            // A web server waits for the end of what it takes for a request.
-            Err(_) => match stream.write_all(b"\r\n\r\n").await {
-                Ok(()) => stream.read(&mut heard).await.unwrap_or(0),
-                Err(_) => 0,
-            },
-        };
-        while length > 0 && length < heard.len() {
-            match stream.read(&mut heard[length..]).await {
-                Ok(0) | Err(_) => break,
-                Ok(more) => length += more,
+    let mut ended = stream.write_all(PROTOCOL_HEADER).await.err();
+    let mut asked_again = false;
+    while ended.is_none() && length < heard.len() {
+        match tokio::time::timeout(PATIENCE, stream.read(&mut heard[length..])).await {
+            Ok(Ok(0)) => break,
+            Ok(Ok(more)) => length += more,
+            Ok(Err(error)) => ended = Some(error),
+            Err(_) if asked_again => break,
+            Err(_) => {
+                // A web server waits for the end of what it takes for a request.
+                asked_again = true;
+                ended = stream.write_all(b"\r\n\r\n").await.err();
             }
         }
     }
-    judge(&heard[..length])
+    // With TLS 1.3 a refused client certificate shows only now.
+    match ended.as_ref().and_then(tls_error) {
+        Some(error) => Err(handshake_failure(error)),
+        None => judge(&heard[..length]),
+    }
 }
 
 fn judge(heard: &[u8]) -> Result<(), ConnectFailure> {

@@ -1,7 +1,7 @@
-//! TLS for `amqps://`: verified against the system's authorities or a given file, with a client certificate if asked.
+//! TLS, for AMQP and the management API alike: verified against the system's authorities or a given file, with a client certificate if asked.
 
 use crate::connect::{ConnectFailure, Speaks};
-use crate::url::{BrokerUrl, TlsOptions};
+use crate::url::TlsOptions;
 use std::path::Path;
 use std::sync::Arc;
 use tokio_rustls::TlsConnector;
@@ -15,15 +15,15 @@ use tokio_rustls::rustls::{CertificateError, ClientConfig, DigitallySignedStruct
 
 /// A TLS connector and the name that the broker's certificate must carry.
 #[derive(Clone)]
-pub(super) struct Tls {
-    pub(super) connector: TlsConnector,
-    pub(super) server_name: String,
+pub(crate) struct Tls {
+    pub(crate) connector: TlsConnector,
+    pub(crate) server_name: String,
 }
 
 impl Tls {
-    /// Reads the files that the URL names.
-    pub(super) fn new(url: &BrokerUrl, options: &TlsOptions) -> Result<Self, ConnectFailure> {
-        let server_name = options.server_name.clone().unwrap_or_else(|| url.host().to_owned());
+    /// Reads the files that the options name.
+    pub(crate) fn new(host: &str, options: &TlsOptions) -> Result<Self, ConnectFailure> {
+        let server_name = options.server_name.clone().unwrap_or_else(|| host.to_owned());
         if ServerName::try_from(server_name.as_str()).is_err() {
             return Err(ConnectFailure::Tls {
                 why: format!(
@@ -36,8 +36,7 @@ impl Tls {
     }
 }
 
-/// The client configuration, for AMQP and for the management API alike.
-pub(crate) fn client_config(options: &TlsOptions) -> Result<ClientConfig, ConnectFailure> {
+fn client_config(options: &TlsOptions) -> Result<ClientConfig, ConnectFailure> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let broken = |error: rustls::Error| ConnectFailure::Tls { why: error.to_string() };
     let builder = ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions();
