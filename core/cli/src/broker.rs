@@ -3,6 +3,7 @@
 use crate::cli::BrokerArguments;
 use crate::failure::Failure;
 use crate::input;
+use crate::live::Address;
 use acemq_core::definitions::{self, Overrides};
 use acemq_core::embedded::EmbeddedBroker;
 use acemq_core::plan::{BrokerKind, PlanSession, Settings};
@@ -20,7 +21,7 @@ pub enum Target {
     /// A definitions file.
     Definitions(Box<State>),
     /// A real broker.
-    Amqp(Box<crate::live::Address>),
+    Real(Box<Address>),
 }
 
 /// How the settings of a session differ from a plain plan's.
@@ -40,17 +41,24 @@ impl Target {
     /// Reads `--broker`; `fallback` stands where nothing is said.
     pub fn resolve(arguments: &BrokerArguments, fallback: Option<&str>) -> Result<Self, Failure> {
         let given = arguments.broker.as_deref().filter(|broker| !broker.is_empty());
+        if given.is_none() && arguments.has_management() {
+            return Address::read(None, arguments).map(|address| Self::Real(Box::new(address)));
+        }
         let Some(broker) = given.or(fallback) else {
             return Err(Failure::input(format!("which broker? give --broker or set ACEMQ_BROKER: {FORMS}")));
         };
+        let is_amqp = broker.starts_with("amqp://") || broker.starts_with("amqps://");
+        if !is_amqp && arguments.has_management() {
+            return Err(Failure::input("--management goes with amqp://… or stands alone"));
+        }
         if let Some(file) = broker.strip_prefix("memory:") {
             return memory(file, arguments.rabbitmq.unwrap_or(Version::NEWEST));
         }
         if let Some(reference) = broker.strip_prefix("definitions:") {
             return definitions(reference, arguments.rabbitmq);
         }
-        if broker.starts_with("amqp://") || broker.starts_with("amqps://") {
-            return crate::live::Address::read(broker, arguments).map(|address| Self::Amqp(Box::new(address)));
+        if is_amqp {
+            return Address::read(Some(broker), arguments).map(|address| Self::Real(Box::new(address)));
         }
         // What was given may hold a password, so only what cannot is shown.
         let scheme = broker.split(':').next().filter(|scheme| scheme.len() < broker.len() && scheme.len() < 20);
@@ -61,13 +69,20 @@ impl Target {
     }
 
     /// Whether anything can be declared on it.
-    pub const fn can_declare(&self) -> bool {
-        !matches!(self, Self::Definitions(_))
+    pub fn can_declare(&self) -> bool {
+        match self {
+            Self::Memory(_) => true,
+            Self::Definitions(_) => false,
+            Self::Real(address) => address.can_declare(),
+        }
     }
 
     /// Whether policies can be set on it.
-    pub const fn can_set_policies(&self) -> bool {
-        false
+    pub fn can_set_policies(&self) -> bool {
+        match self {
+            Self::Memory(_) | Self::Definitions(_) => false,
+            Self::Real(address) => address.can_set_policies(),
+        }
     }
 }
 
@@ -124,6 +139,6 @@ pub fn run(target: Target, tables: Tables, wish: Wish<'_>) -> Result<PlanSession
             broker.drive(&mut session);
             Ok(session)
         }
-        Target::Amqp(address) => address.run(tables, wish),
+        Target::Real(address) => address.run(tables, wish),
     }
 }

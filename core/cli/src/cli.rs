@@ -112,15 +112,29 @@ pub struct BrokerArguments {
     /// document. Better set ACEMQ_BROKER than a password on the command line
     #[arg(long, env = "ACEMQ_BROKER", hide_env_values = true, value_name = "BROKER")]
     pub broker: Option<String>,
-    /// User for amqp://, unless the URL names one
+    /// The broker's management API: http(s)://USER:PASSWORD@HOST:15672. Beside amqp:// it tells exchanges, bindings and policies
+    /// and sets policies; alone it is enough to plan. Better set ACEMQ_MANAGEMENT than a password on the command line
+    #[arg(long, env = "ACEMQ_MANAGEMENT", hide_env_values = true, value_name = "URL")]
+    pub management: Option<String>,
+    /// The vhost, where only the management API is given
+    #[arg(long, value_name = "VHOST", default_value = "/")]
+    pub vhost: String,
+    /// User for amqp:// and the management API, unless the URL names one
     #[arg(long, env = "ACEMQ_USERNAME", hide_env_values = true, value_name = "USER")]
     pub username: Option<String>,
-    /// File that holds the password for amqp://; or set ACEMQ_PASSWORD
+    /// File that holds the password for amqp:// and the management API; or set ACEMQ_PASSWORD
     #[arg(long, env = "ACEMQ_PASSWORD_FILE", value_name = "FILE")]
     pub password_file: Option<String>,
     /// Judge by the rules of this RabbitMQ version, where no broker tells its own
     #[arg(long, value_name = "VERSION")]
     pub rabbitmq: Option<Version>,
+}
+
+impl BrokerArguments {
+    /// Whether a management API is given; an empty variable is none.
+    pub fn has_management(&self) -> bool {
+        self.management.as_deref().is_some_and(|url| !url.is_empty())
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -250,7 +264,7 @@ pub struct ExplainArguments {
 
 #[derive(Debug, Args)]
 pub struct RouteArguments {
-    /// Topology document or definitions export; - for standard input
+    /// Topology document or definitions export, - for standard input; or http(s)://…, a broker's management API
     pub file: String,
     /// Exchange that the message is published to; empty for the default exchange
     #[arg(long, value_name = "EXCHANGE")]
@@ -267,7 +281,7 @@ pub struct RouteArguments {
     /// Print the way of every copy, and what came near
     #[arg(long)]
     pub explain: bool,
-    /// Which vhost of a definitions export that holds several
+    /// Which vhost of a definitions export that holds several, or of a broker
     #[arg(long, value_name = "VHOST")]
     pub vhost: Option<String>,
     /// Route by the rules of this RabbitMQ version

@@ -37,8 +37,11 @@ pub fn tables(file: &str, json: bool) -> Result<Tables, Failure> {
     })
 }
 
-/// The vhost that a topology document declares, or that a definitions export holds.
+/// The vhost that a topology document declares, that a definitions export holds, or that a broker has.
 pub fn state(file: &str, vhost: Option<&str>, version: Option<Version>) -> Result<State, Failure> {
+    if file.starts_with("http://") || file.starts_with("https://") {
+        return crate::live::state(file, vhost.unwrap_or("/"));
+    }
     let bytes = read(file)?;
     let problems = match Topology::parse(&bytes, Format::of_file(file)).and_then(Topology::into_tables) {
         Ok(tables) => return declared(file, &tables, version.unwrap_or(Version::NEWEST)),

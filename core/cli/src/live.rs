@@ -1,52 +1,89 @@
-//! A real broker: its address with credentials, and a session over it.
+//! A real broker: its addresses with credentials, and a session over them.
 
 use crate::broker::Wish;
 use crate::cli::BrokerArguments;
 use crate::failure::{Failure, STOPPED};
 use crate::input;
 use crate::progress::Progress;
-use acemq_core::plan::{PlanSession, Settings};
+use acemq_core::plan::{BrokerKind, PlanSession, Settings};
+use acemq_core::state::State;
 use acemq_core::topology::Tables;
-use acemq_live::{BrokerUrl, Client, Ending, Limits, Secret, Width, drive};
+use acemq_live::{BrokerUrl, Client, Ending, Limits, Management, ManagementUrl, Secret, Width, drive};
+use std::future::Future;
 use std::sync::Arc;
 
-/// Where a real broker is.
+/// Where a real broker is: AMQP, the management API, or both.
 pub struct Address {
-    url: BrokerUrl,
+    amqp: Option<BrokerUrl>,
+    management: Option<ManagementUrl>,
+    vhost: String,
 }
 
 impl Address {
-    /// Reads the URL, and user and password from their own places where the URL has none.
-    pub fn read(url: &str, arguments: &BrokerArguments) -> Result<Self, Failure> {
-        let url: BrokerUrl = url.parse().map_err(Failure::input)?;
-        let password = match &arguments.password_file {
-            Some(file) => {
-                let bytes = input::read(file)?;
-                let text = String::from_utf8(bytes)
-                    .map_err(|_| Failure::input("the password file is not UTF-8".to_owned()))?;
-                Some(Secret::new(text.trim_end_matches(['\r', '\n'])))
+    /// Reads the URLs, and user and password from their own places where a URL has none.
+    pub fn read(amqp: Option<&str>, arguments: &BrokerArguments) -> Result<Self, Failure> {
+        let password = password(arguments)?;
+        let amqp = match amqp {
+            Some(url) => {
+                let url: BrokerUrl = url.parse().map_err(Failure::input)?;
+                Some(url.with_default_credentials(arguments.username.clone(), password.clone()))
             }
-            None => std::env::var("ACEMQ_PASSWORD").ok().map(Secret::new),
+            None => None,
         };
-        Ok(Self { url: url.with_default_credentials(arguments.username.clone(), password) })
+        let management = match arguments.management.as_deref().filter(|url| !url.is_empty()) {
+            Some(url) => {
+                let url: ManagementUrl = url.parse().map_err(Failure::input)?;
+                Some(url.with_default_credentials(arguments.username.clone(), password))
+            }
+            None => None,
+        };
+        let vhost = amqp.as_ref().map_or_else(|| arguments.vhost.clone(), |url| url.vhost().to_owned());
+        Ok(Self { amqp, management, vhost })
+    }
+
+    /// Whether there is AMQP to declare by.
+    pub const fn can_declare(&self) -> bool {
+        self.amqp.is_some()
+    }
+
+    /// Whether policies can be set.
+    pub const fn can_set_policies(&self) -> bool {
+        self.management.is_some()
     }
 
     /// Runs a session to its end. Ctrl-C ends it early: nothing more is sent, and what was under way is waited for.
     pub fn run(self, tables: Tables, wish: Wish<'_>) -> Result<PlanSession, Failure> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .enable_all()
-            .build()
-            .map_err(|error| Failure::broker(format!("cannot start: {error}")))?;
-        runtime.block_on(self.drive(tables, wish))
+        block_on(self.drive(tables, wish))?
     }
 
     async fn drive(self, tables: Tables, wish: Wish<'_>) -> Result<PlanSession, Failure> {
-        let vhost = self.url.vhost().to_owned();
-        let client = Client::connect(self.url, "acemq", Limits::default()).await.map_err(Failure::broker)?;
-        let client = Arc::new(client);
+        let limits = Limits::default();
+        let management = match self.management {
+            Some(url) => Some(Arc::new(Management::new(url, limits).map_err(Failure::broker)?)),
+            None => None,
+        };
+        let state = match &management {
+            Some(management) => Some(management.state(&self.vhost).await.map_err(Failure::broker)?),
+            None => None,
+        };
+        let Some(url) = self.amqp else {
+            let mut settings = match state {
+                Some(state) => Settings::known(BrokerKind::Management, state),
+                None => return Err(Failure::input("give the broker's amqp:// or management URL")),
+            };
+            wish.apply_to(&mut settings);
+            return Ok(PlanSession::new(tables, settings));
+        };
+        let mut client = Client::connect(url, "acemq", limits).await.map_err(Failure::broker)?;
         let mut settings = Settings::amqp(client.broker().clone());
-        settings.vhost = Some(vhost);
+        settings.vhost = Some(self.vhost.clone());
+        if let Some(management) = management {
+            settings.kind = BrokerKind::Management;
+            settings.can_set_policies = true;
+            settings.state = state;
+            client = client.with_management(management, self.vhost);
+        }
+        let client = Arc::new(client);
         wish.apply_to(&mut settings);
         let applies = settings.apply;
         let mut session = PlanSession::new(tables, settings);
@@ -67,4 +104,28 @@ impl Address {
             Ending::Interrupted => Err(Failure::with_code("stopped before every question had its answer", STOPPED)),
         }
     }
+}
+
+/// A vhost as the management API tells it.
+pub fn state(url: &str, vhost: &str) -> Result<State, Failure> {
+    let url: ManagementUrl = url.parse().map_err(Failure::input)?;
+    let url = url.with_default_credentials(
+        std::env::var("ACEMQ_USERNAME").ok(),
+        std::env::var("ACEMQ_PASSWORD").ok().map(Secret::new),
+    );
+    let management = Management::new(url, Limits::default()).map_err(Failure::broker)?;
+    block_on(management.state(vhost))?.map_err(Failure::broker)
+}
+
+fn password(arguments: &BrokerArguments) -> Result<Option<Secret>, Failure> {
+    let Some(file) = &arguments.password_file else {
+        return Ok(std::env::var("ACEMQ_PASSWORD").ok().map(Secret::new));
+    };
+    let text = String::from_utf8(input::read(file)?).map_err(|_| Failure::input("the password file is not UTF-8"))?;
+    Ok(Some(Secret::new(text.trim_end_matches(['\r', '\n']))))
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    Ok(runtime.map_err(|error| Failure::broker(format!("cannot start: {error}")))?.block_on(future))
 }

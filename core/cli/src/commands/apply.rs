@@ -13,19 +13,19 @@ pub fn apply(arguments: &ApplyArguments) -> Result<Report, Failure> {
     let is_json = arguments.format.is_json();
     let mut tables = input::tables(&arguments.file, is_json)?;
     let target = Target::resolve(&arguments.broker, None)?;
+    if !target.can_declare() {
+        return Err(Failure::input(
+            "nothing can be declared here; give the broker's amqp:// URL, with --management beside it where policies are to be set",
+        ));
+    }
     if arguments.without_policies {
         tables.policies.clear();
     } else if !tables.policies.is_empty() && !target.can_set_policies() {
         return Err(Failure::input(format!(
-            "{} asks for policies ({}), and AMQP cannot set policies; apply the rest with --without-policies",
+            "{} asks for policies ({}), and AMQP cannot set policies; give --management, or apply the rest with --without-policies",
             acemq_core::topology::shown_name(&arguments.file),
             tables.policies.iter().map(|policy| policy.name.escape_debug().to_string()).collect::<Vec<_>>().join(", ")
         )));
-    }
-    if !target.can_declare() {
-        return Err(Failure::input(
-            "a definitions file cannot be applied to; plan against it, or apply to amqp://… or memory:",
-        ));
     }
     let mode: Mode = arguments.mode.into();
     let wish = Wish::new(|settings: &mut Settings| {

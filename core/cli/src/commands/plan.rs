@@ -12,7 +12,7 @@ use std::io::{IsTerminal as _, Write as _};
 pub fn plan(arguments: &PlanArguments) -> Result<Report, Failure> {
     let is_json = arguments.format.is_json();
     let tables = input::tables(&arguments.file, is_json)?;
-    if arguments.broker.broker.as_deref().is_none_or(str::is_empty) {
+    if arguments.broker.broker.as_deref().is_none_or(str::is_empty) && !arguments.broker.has_management() {
         let _ = writeln!(
             std::io::stderr(),
             "acemq: no --broker and no ACEMQ_BROKER: planning against memory:, a broker that holds nothing"

@@ -43,6 +43,11 @@ fn explain(action: &mut Action) {
     for difference in ignored {
         notes.push(format!("{object}: {}; the broker never compares it", difference_text(difference)));
     }
+    if action.verdict == Verdict::Drift && matches!(action.object, Object::Policy(_)) {
+        notes.push(format!(
+            "{object}: an apply changes a policy that is there only when it is asked to (--update-policies)"
+        ));
+    }
     if let Some(injected) = injected_type(action) {
         notes.push(format!(
             "{object} names no x-queue-type, so the vhost's default queue type makes this declaration one of a {injected} queue"
