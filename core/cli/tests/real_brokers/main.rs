@@ -181,6 +181,41 @@ on_every_broker! {
         }
     }
 
+    fn the_management_api_and_an_export_tell_the_same_plan(node) {
+        let vhost = node.fresh_vhost();
+        let management = node.management_url();
+        let document = format!(
+            "{DOCUMENT}policies:\n  - {{ name: limits, pattern: \"^orders\\\\.\", apply_to: queues, definition: {{ max-length: 1000 }} }}\n"
+        );
+        let refused = acemq(&["apply", "-"], &vhost.amqp_url(), &document);
+        assert_eq!(refused.code, 1);
+        assert!(refused.err.contains("AMQP cannot set policies"), "{}", refused.err);
+        let applied = acemq(&["apply", "-", "--management", &management], &vhost.amqp_url(), &document);
+        assert_eq!((applied.code, applied.err.as_str()), (0, ""), "{}", applied.out);
+        assert_eq!(vhost.definitions()["policies"][0]["definition"], json!({"max-length": 1000}));
+        let beside = acemq(&["plan", "-", "--management", &management, "--strict"], &vhost.amqp_url(), &document);
+        assert_eq!(beside.code, 0, "{}", beside.out);
+        assert!(beside.out.lines().skip(1).all(|line| line.starts_with("  present")), "{}", beside.out);
+
+        let changed = document.replace("30000", "20000").replace("1000", "2000").replace("order.*", "order.#");
+        let export = std::env::temp_dir().join(format!("acemq-{}-{}.json", std::process::id(), vhost.name().replace('/', "_")));
+        std::fs::write(&export, vhost.definitions().to_string()).unwrap();
+        let alone = acemq(&["plan", "-", "--management", &management, "--vhost", vhost.name()], "", &changed);
+        let file = acemq(&["plan", "-"], &format!("definitions:{}", export.display()), &changed);
+        std::fs::remove_file(export).unwrap();
+        assert_eq!((alone.code, file.code), (3, 3), "{}{}", alone.err, file.err);
+        // An export of one vhost does not say which, and the notes quote its name for two shells.
+        let block = |text: &str| text.split("\n\n").next().unwrap().replace(vhost.name(), "/");
+        let alone = block(&alone.out);
+        assert_eq!(alone, block(&file.out));
+        for line in ["  DRIFT    policy limits", "  DRIFT    queue orders.recent", "  create   binding orders.new", "  extra    binding orders.new"] {
+            assert!(alone.contains(line), "{line}\n{alone}");
+        }
+        let updated = acemq(&["apply", "-", "--management", &management, "--update-policies"], &vhost.amqp_url(), &document.replace("1000", "2000"));
+        assert_eq!(updated.code, 0, "{}", updated.err);
+        assert_eq!(vhost.definitions()["policies"][0]["definition"], json!({"max-length": 2000}));
+    }
+
     fn a_plan_says_that_the_broker_cannot_be_had(node) {
         let vhost = node.fresh_vhost();
         let url = vhost.amqp_url();
