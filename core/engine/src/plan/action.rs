@@ -64,6 +64,9 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::Create, Self::Present, Self::Drift, Self::Invalid, Self::Unknown, Self::Extra];
+
     /// The word that JSON uses.
     pub const fn name(self) -> &'static str {
         match self {
@@ -97,6 +100,17 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::NotAskable,
+        Self::NoInspection,
+        Self::AccessRefused,
+        Self::Locked,
+        Self::Unavailable,
+        Self::Timeout,
+        Self::ConnectionLost,
+    ];
+
     /// The word that JSON uses.
     pub const fn name(self) -> &'static str {
         match self {

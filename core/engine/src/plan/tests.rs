@@ -1,13 +1,14 @@
 //! The session against a broker that is played by the prediction, and renderings against the contract's own text.
 
 use super::*;
+use crate::rabbitmq::PolicyDeclaration;
 use crate::rabbitmq::{
     BindingDeclaration, Broker, Conditions, ExchangeDeclaration, ExistingQueue, Owner, QueueDeclaration, Refused,
     Scope, Version, declare_exchange, declare_exchange_passively, declare_queue, declare_queue_passively,
 };
 use crate::state::State;
 use crate::topology::{DeclaredBinding, DeclaredExchange, DeclaredQueue, ExternalExchange, Tables};
-use crate::value::Value;
+use crate::value::{Table, Value};
 use std::collections::BTreeMap;
 
 const NEW: Version = Version::new(4, 0, 5);
@@ -522,4 +523,109 @@ fn a_drift_names_the_policy_that_mends_it_or_says_that_the_queue_must_be_replace
     assert_eq!(policy.definition.get("message-ttl"), Some(&Value::I64(30000)));
     assert_eq!(policy.pattern, "^orders\\.new$");
     insta::assert_snapshot!(plan.render(Style::Plan, None));
+}
+
+/// One action for every kind of object, verdict and reason.
+fn everything_that_a_plan_can_say() -> Plan {
+    let policy = PolicyDeclaration {
+        name: "limits".to_owned(),
+        pattern: "^q".to_owned(),
+        apply_to: "queues".to_owned(),
+        priority: 1,
+        definition: Table::from([("max-length", 5)]),
+    };
+    let kinds = || {
+        [
+            Object::Exchange(ExchangeDeclaration { internal: true, ..ExchangeDeclaration::durable("e", "topic") }),
+            Object::External(ExternalExchange { name: "elsewhere".to_owned(), kind: None }),
+            Object::Policy(policy.clone()),
+            Object::Queue(
+                QueueDeclaration::durable("q\u{1b}[31m").with("x-queue-type", "quorum").with("x-max-length", 5),
+            ),
+            Object::Binding(BindingDeclaration::queue("e", "q", "a.*")),
+            Object::Binding(BindingDeclaration {
+                arguments: Table::from([("x-match", "any")]),
+                ..BindingDeclaration::exchange("e", "archive", "#")
+            }),
+        ]
+    };
+    let mut actions = Vec::new();
+    for verdict in Verdict::ALL {
+        let reasons: &[Option<Reason>] = match verdict {
+            Verdict::Unknown => &Reason::ALL.map(Some),
+            _ => &[None],
+        };
+        for reason in reasons {
+            for object in kinds() {
+                let mut action = Action::new(object);
+                action.verdict = verdict;
+                action.reason = *reason;
+                action.why = reason.map(|reason| format!("because it is {}", reason.name()));
+                if matches!(verdict, Verdict::Drift | Verdict::Invalid) && !matches!(action.object, Object::Policy(_)) {
+                    action.refusal = Some((406, "PRECONDITION_FAILED - the broker's words".to_owned()));
+                }
+                if verdict == Verdict::Drift {
+                    let (wanted, current) = (Some(Value::I64(1)), Some(Value::I64(2)));
+                    let argument = "priority".to_owned();
+                    let remedy = Remedied::Policy;
+                    action.differences.push(PlannedDifference { argument, wanted, current, compared: true, remedy });
+                }
+                actions.push(action);
+            }
+        }
+    }
+    Plan {
+        mode: Mode::DryRun,
+        kind: BrokerKind::Amqp,
+        broker: Broker::rabbitmq(NEW),
+        vhost: Some("/".to_owned()),
+        actions,
+        foreign: 3,
+        notes: vec!["about the whole plan".to_owned()],
+    }
+}
+
+#[test]
+fn every_verdict_and_reason_of_every_kind_has_its_words() {
+    let plan = everything_that_a_plan_can_say();
+    insta::assert_snapshot!(plan.render(Style::Plan, None));
+    insta::assert_snapshot!(plan.render(Style::Lines, None));
+    insta::assert_snapshot!(plan.render_drift());
+    insta::assert_snapshot!(plan.refusal().unwrap().to_string());
+    let words: std::collections::BTreeSet<_> = Verdict::ALL.iter().map(|verdict| verdict.name()).collect();
+    assert_eq!(words.len(), Verdict::ALL.len());
+    // No name moves the cursor of a terminal.
+    assert!(!plan.render(Style::Lines, None).contains('\u{1b}'));
+}
+
+#[test]
+fn every_difference_has_its_words() {
+    let difference = |wanted: Option<Value>, current: Option<Value>| PlannedDifference {
+        argument: "x-max-length".to_owned(),
+        wanted,
+        current,
+        compared: true,
+        remedy: Remedied::Migrate,
+    };
+    let number = |number: i64| Some(Value::I64(number));
+    let words: Vec<_> = [
+        difference(number(1), number(2)),
+        difference(number(1), None),
+        difference(None, number(2)),
+        difference(Some(Value::text("2")), number(2)),
+        difference(Some(Value::text("")), number(2)),
+    ]
+    .iter()
+    .map(render::difference_text)
+    .collect();
+    assert_eq!(
+        words,
+        [
+            "x-max-length is 2 on the broker, 1 here",
+            "x-max-length is not set on the broker, 1 here",
+            "x-max-length is 2 on the broker, not set here",
+            "x-max-length prints as 2 on both sides, with another type here than on the broker",
+            "x-max-length is 2 on the broker, \"\" here",
+        ]
+    );
 }
