@@ -2,7 +2,7 @@
 
 use super::action::{Action, Object, Plan};
 use super::question::{Ask, Question};
-use crate::rabbitmq::{BindingDeclaration, ExchangeDeclaration, PolicyDeclaration, QueueDeclaration};
+use crate::rabbitmq::{BindingIdentity, ExchangeDeclaration, PolicyDeclaration, QueueDeclaration};
 use crate::topology::{describe_binding_arguments, describe_exchange, describe_policy, describe_queue};
 use crate::value::{Table, Value};
 use serde::Serialize;
@@ -44,7 +44,7 @@ pub struct ActionDocument<'a> {
     kind: &'static str,
     name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    binding: Option<BindingDocument<'a>>,
+    binding: Option<BindingIdentity<'a>>,
     sends: &'static str,
     detail: String,
     reason: Option<&'static str>,
@@ -53,15 +53,6 @@ pub struct ActionDocument<'a> {
     at_least: bool,
     policy: Option<PolicyDocument<'a>>,
     notes: Vec<&'a str>,
-}
-
-#[derive(Debug, Serialize)]
-struct BindingDocument<'a> {
-    source: &'a str,
-    destination: &'a str,
-    destination_type: &'static str,
-    routing_key: &'a str,
-    arguments: &'a Table,
 }
 
 #[derive(Debug, Serialize)]
@@ -136,7 +127,7 @@ impl<'a> ActionDocument<'a> {
             kind: action.object.kind(),
             name: action.object.name(),
             binding: match &action.object {
-                Object::Binding(binding) => Some(BindingDocument::of(binding)),
+                Object::Binding(binding) => Some(BindingIdentity::of(binding)),
                 _ => None,
             },
             sends: action.sends.name(),
@@ -155,18 +146,6 @@ impl<'a> ActionDocument<'a> {
             at_least: action.at_least,
             policy: action.policy.as_ref().map(PolicyDocument::of),
             notes: action.notes.iter().map(String::as_str).collect(),
-        }
-    }
-}
-
-impl<'a> BindingDocument<'a> {
-    fn of(binding: &'a BindingDeclaration) -> Self {
-        Self {
-            source: &binding.source,
-            destination: &binding.destination,
-            destination_type: binding.destination_type.name(),
-            routing_key: &binding.routing_key,
-            arguments: &binding.arguments,
         }
     }
 }
@@ -203,7 +182,7 @@ pub struct QuestionDocument<'a> {
 enum DeclarationDocument<'a> {
     Exchange { name: &'a str, r#type: &'a str, durable: bool, auto_delete: bool, internal: bool, arguments: &'a Table },
     Queue { name: &'a str, durable: bool, exclusive: bool, auto_delete: bool, arguments: &'a Table },
-    Binding(BindingDocument<'a>),
+    Binding(BindingIdentity<'a>),
     Policy(PolicyDocument<'a>),
 }
 
@@ -249,7 +228,7 @@ impl Question {
             }
             Ask::DeclareQueue(queue) => ("declare", &queue.name, Some(DeclarationDocument::queue(queue))),
             Ask::Bind(binding) => {
-                ("bind", &binding.destination, Some(DeclarationDocument::Binding(BindingDocument::of(binding))))
+                ("bind", &binding.destination, Some(DeclarationDocument::Binding(BindingIdentity::of(binding))))
             }
         };
         QuestionDocument { id: self.id, ask, name, declaration }

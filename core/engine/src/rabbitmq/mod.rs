@@ -33,5 +33,5 @@ pub use properties::{ExpirationFault, Properties, parse_expiration};
 pub use refusal::{
     Known, LineError, Printed, PrintedDocument, Refusal, RefusalClass, RefusalDocument, RefusedKind, Side, typed_value,
 };
-pub(crate) use table::{BindingTable, ExchangeTable, QueueTable};
+pub(crate) use table::{BindingIdentity, BindingTable, ExchangeTable, QueueTable};
 pub use version::{Broker, Product, Version, VersionError};

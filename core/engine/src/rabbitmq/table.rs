@@ -86,3 +86,25 @@ impl<'a> BindingTable<'a> {
         }
     }
 }
+
+/// A binding by what identifies it, as definitions write it.
+#[derive(Debug, Serialize)]
+pub(crate) struct BindingIdentity<'a> {
+    source: &'a str,
+    destination: &'a str,
+    destination_type: &'static str,
+    routing_key: &'a str,
+    arguments: &'a Table,
+}
+
+impl<'a> BindingIdentity<'a> {
+    pub(crate) fn of(binding: &'a BindingDeclaration) -> Self {
+        Self {
+            source: &binding.source,
+            destination: &binding.destination,
+            destination_type: binding.destination_type.name(),
+            routing_key: &binding.routing_key,
+            arguments: &binding.arguments,
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use super::explain::{AlternateUse, Because, Copy, DeadEnd, Explanation, Fit, Hop};
 use super::miss::{Miss, Target};
 use super::{HeadersMatch, Opaque};
-use crate::rabbitmq::{BindingDeclaration, DestinationType};
+use crate::rabbitmq::{BindingIdentity, DestinationType};
 use crate::value::Table;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -36,7 +36,7 @@ struct HopDocument<'a> {
     r#type: &'a str,
     to: EndDocument<'a>,
     via: &'static str,
-    binding: Option<BindingDocument<'a>>,
+    binding: Option<BindingIdentity<'a>>,
     matched: Option<MatchedDocument<'a>>,
 }
 
@@ -45,15 +45,6 @@ struct HopDocument<'a> {
 enum EndDocument<'a> {
     Exchange(&'a str),
     Queue(&'a str),
-}
-
-#[derive(Debug, Serialize)]
-struct BindingDocument<'a> {
-    source: &'a str,
-    destination: &'a str,
-    destination_type: &'static str,
-    routing_key: &'a str,
-    arguments: &'a Table,
 }
 
 #[derive(Debug, Serialize)]
@@ -88,7 +79,7 @@ struct OpaqueDocument<'a> {
 #[derive(Debug, Serialize)]
 struct MissDocument<'a> {
     exchange: &'a str,
-    binding: Option<BindingDocument<'a>>,
+    binding: Option<BindingIdentity<'a>>,
     queue: Option<&'a str>,
     why: Vec<String>,
 }
@@ -170,7 +161,7 @@ impl<'a> HopDocument<'a> {
         let (via, binding, matched) = match &hop.because {
             Because::Named(key) => ("default_exchange", None, Some(MatchedDocument::Key { key: text(key) })),
             Because::Binding { binding, fit } => {
-                ("binding", Some(BindingDocument::of(binding)), MatchedDocument::of(fit))
+                ("binding", Some(BindingIdentity::of(binding)), MatchedDocument::of(fit))
             }
             Because::Alternate { by_policy } => {
                 ("alternate_exchange", None, Some(MatchedDocument::ByPolicy { by_policy: *by_policy }))
@@ -185,18 +176,6 @@ impl<'a> EndDocument<'a> {
         match kind {
             DestinationType::Exchange => Self::Exchange(name),
             DestinationType::Queue => Self::Queue(name),
-        }
-    }
-}
-
-impl<'a> BindingDocument<'a> {
-    fn of(binding: &'a BindingDeclaration) -> Self {
-        Self {
-            source: &binding.source,
-            destination: &binding.destination,
-            destination_type: binding.destination_type.name(),
-            routing_key: &binding.routing_key,
-            arguments: &binding.arguments,
         }
     }
 }
@@ -249,7 +228,7 @@ impl<'a> OpaqueDocument<'a> {
 impl<'a> MissDocument<'a> {
     fn of(miss: &'a Miss) -> Self {
         let (binding, queue) = match &miss.target {
-            Target::Binding(binding) => (Some(BindingDocument::of(binding)), None),
+            Target::Binding(binding) => (Some(BindingIdentity::of(binding)), None),
             Target::Queue(queue) => (None, Some(queue.as_str())),
         };
         Self { exchange: &miss.exchange, binding, queue, why: miss.why.iter().map(ToString::to_string).collect() }
