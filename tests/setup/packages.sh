@@ -14,20 +14,22 @@ as_root() {
 # install_packages NAME…: installs without starting any service.
 install_packages() {
     command -v apt-get >/dev/null || return 1
-    local policy=/usr/sbin/policy-rc.d made=
-    if ! [ -e $policy ]; then
-        as_root sh -c "printf '#!/bin/sh\nexit 101\n' > $policy && chmod 755 $policy" || return 1
-        made=1
-    fi
-    local result=0
-    # Somebody else's apt may hold the lock for a while.
-    as_root env DEBIAN_FRONTEND=noninteractive sh -c '
-        apt-get -o DPkg::Lock::Timeout=600 -qq update &&
-        apt-get -o DPkg::Lock::Timeout=600 -qq -y -o Dpkg::Use-Pty=0 --no-install-recommends install "$@"
-    ' install "$@" >"$ACEMQ_TEST_CACHE/apt.log" 2>&1 || result=1
-    [ -z "$made" ] || as_root rm -f $policy
-    [ $result = 0 ] || tail -n 20 "$ACEMQ_TEST_CACHE/apt.log" >&2
-    return $result
+    local log=$ACEMQ_TEST_CACHE/apt.log
+    (
+        # Debian asks this file whether an installed service may start; most machines have none, which means yes.
+        policy=/usr/sbin/policy-rc.d
+        if ! [ -e $policy ]; then
+            trap 'as_root rm -f $policy' EXIT
+            as_root sh -c "printf '#!/bin/sh\\nexit 101\\n' > $policy && chmod 755 $policy" || exit 1
+        fi
+        # Somebody else's apt may hold the lock for a while.
+        as_root env DEBIAN_FRONTEND=noninteractive sh -c '
+            apt-get -o DPkg::Lock::Timeout=600 -qq update &&
+            apt-get -o DPkg::Lock::Timeout=600 -qq -y -o Dpkg::Use-Pty=0 --no-install-recommends install "$@"
+        ' install "$@"
+    ) >"$log" 2>&1 && return
+    tail -n 20 "$log" >&2
+    return 1
 }
 
 have_linker() {
