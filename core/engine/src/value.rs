@@ -247,6 +247,11 @@ impl Table {
         Self::default()
     }
 
+    /// A table of entries whose names are known to differ, without looking at each of them again.
+    pub(crate) fn from_distinct(entries: Vec<(String, Value)>) -> Self {
+        Self { entries }
+    }
+
     /// The value under `name`.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.entries.iter().find(|(key, _)| key == name).map(|(_, value)| value)

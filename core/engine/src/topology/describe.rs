@@ -1,5 +1,6 @@
 //! The words for an object that every rendering shares.
 
+use crate::name::MAX_NAME_BYTES;
 use crate::rabbitmq::{BindingDeclaration, ExchangeDeclaration, QueueDeclaration};
 pub use crate::value::shown_name;
 use crate::value::{Table, Value};
@@ -10,7 +11,7 @@ use std::fmt::Write as _;
 pub fn shown_value(value: &Value) -> Cow<'_, str> {
     match value.as_text() {
         Some(text) => shown_name(text),
-        None => Cow::Owned(value.to_json()),
+        None => Cow::Owned(shown_name(&value.to_json()).into_owned()),
     }
 }
 
@@ -68,10 +69,22 @@ pub fn describe_binding_arguments(arguments: &Table) -> String {
 
 /// A binding inside a sentence: `orders -> orders.new (order.*)`.
 pub fn describe_binding(binding: &BindingDeclaration) -> String {
-    format!(
-        "{} -> {} ({})",
-        shown_name(&binding.source),
-        shown_name(&binding.destination),
-        shown_name(&binding.routing_key)
-    )
+    let (source, destination) = (shown_end(&binding.source), shown_end(&binding.destination));
+    format!("{source} -> {destination} ({})", readable(&binding.routing_key))
+}
+
+fn shown_end(name: &str) -> Cow<'_, str> {
+    if name.is_empty() { Cow::Borrowed("\"\"") } else { Cow::Owned(readable(name)) }
+}
+
+/// Control characters escaped, and of what is longer than any name can be only the beginning.
+pub(super) fn readable(text: &str) -> String {
+    const KEPT: usize = 120;
+    let shown = shown_name(text);
+    if text.len() <= MAX_NAME_BYTES {
+        return shown.into_owned();
+    }
+    let mut out: String = shown.chars().take(KEPT).collect();
+    out.push('…');
+    out
 }

@@ -3,8 +3,10 @@
 //! Positions cost a second, slower reading of the document, so a finding carries only a path; lines and columns are looked
 //! up when there is something to report.
 
+use super::describe::readable;
 use super::problem::{ObjectRef, Problem, ProblemCode};
 use crate::name::{self, NameError, NameFault, quoted};
+use crate::value::Value;
 use std::borrow::Cow;
 
 /// A part of the document.
@@ -87,6 +89,11 @@ pub(super) fn queue(name: &str) -> String {
 /// `exchange "orders"`: the object of a sentence.
 pub(super) fn exchange(name: &str) -> String {
     format!("exchange {}", quoted(name))
+}
+
+/// A value as JSON, no longer than a sentence bears.
+pub(super) fn told(value: &Value) -> String {
+    readable(&value.to_json())
 }
 
 /// `a`, `a and b`, `a, b and c`.

@@ -16,6 +16,7 @@ mod finding;
 mod intent;
 mod problem;
 mod schema;
+mod strict;
 mod tables;
 #[cfg(test)]
 mod tests;

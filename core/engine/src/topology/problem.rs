@@ -1,12 +1,14 @@
 //! What is wrong with a topology, as data: a stable code, the object, the fields, the place and a sentence.
 
 use crate::rabbitmq::BindingDeclaration;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// Whether a problem stops everything.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Wrong on every broker: nothing can be planned.
@@ -73,8 +75,6 @@ codes! {
     UnknownKey = "unknown_key", Error;
     /// A key that stands twice in one mapping.
     DuplicateKey = "duplicate_key", Error;
-    /// A key that has to be there.
-    MissingKey = "missing_key", Error;
     /// A value of another kind than the key takes.
     WrongValue = "wrong_value", Error;
 
@@ -153,6 +153,9 @@ codes! {
     /// An argument with a value that the broker refuses.
     ArgumentRange = "argument_range", Error;
 
+    /// A table with more entries than a declaration has room for.
+    TableTooLarge = "table_too_large", Error;
+
     /// A policy that no broker takes.
     PolicyInvalid = "policy_invalid", Error;
 
@@ -184,6 +187,17 @@ impl fmt::Display for ProblemCode {
     }
 }
 
+impl JsonSchema for ProblemCode {
+    fn schema_name() -> Cow<'static, str> {
+        "ProblemCode".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let codes: Vec<&str> = Self::ALL.iter().map(|code| code.as_str()).collect();
+        json_schema!({ "description": "the stable code of a problem or warning", "type": "string", "enum": codes })
+    }
+}
+
 impl Serialize for ProblemCode {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
@@ -191,7 +205,7 @@ impl Serialize for ProblemCode {
 }
 
 /// What a problem is about.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum ObjectRef {
     /// The document as a whole.
@@ -252,7 +266,7 @@ impl ObjectRef {
 }
 
 /// A place in a document; both count from 1, columns in characters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 pub struct Position {
     /// Line.
     pub line: u64,
@@ -267,7 +281,7 @@ impl fmt::Display for Position {
 }
 
 /// One thing that is wrong, or doubtful, with a topology.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Problem {
     /// The stable code.
     pub code: ProblemCode,
@@ -324,7 +338,7 @@ impl fmt::Display for Problem {
 impl std::error::Error for Problem {}
 
 /// `acemq.check/1`: every problem and warning of a topology.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct CheckDocument<'a> {
     format: &'static str,
     problems: &'a [Problem],

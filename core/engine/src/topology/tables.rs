@@ -5,6 +5,7 @@ use crate::rabbitmq::{
     QueueTable,
 };
 use crate::value::{Table, fingerprint};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// An exchange that is declared.
@@ -92,7 +93,7 @@ impl Tables {
 }
 
 /// `acemq.tables/1`: the canonical argument tables of a topology, each with its fingerprint.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct TablesDocument<'a> {
     format: &'static str,
     queues: Vec<QueueTable<'a>>,
@@ -103,7 +104,7 @@ pub struct TablesDocument<'a> {
     fingerprint: String,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PolicyTable<'a> {
     name: &'a str,
     pattern: &'a str,

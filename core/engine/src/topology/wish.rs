@@ -2,10 +2,23 @@
 //!
 //! Their doc comments are the descriptions in the JSON Schema.
 
+use super::strict::{flag, optional_flag, whole};
+use crate::rabbitmq::QueueType;
 use crate::retry::RetryForm;
 use crate::value::{Table, Value};
 use schemars::JsonSchema;
 use serde::Deserialize;
+
+/// The exchange types that every broker has.
+pub(super) const EXCHANGE_TYPES: [&str; 4] = ["direct", "fanout", "topic", "headers"];
+
+/// What a policy can apply to; the last three from RabbitMQ 3.12 on.
+pub(super) const APPLY_TO: [&str; 6] = ["all", "queues", "exchanges", "classic_queues", "quorum_queues", "streams"];
+
+/// One of these words, or nothing.
+fn choices(words: &[&'static str]) -> Vec<Option<&'static str>> {
+    words.iter().copied().map(Some).chain([None]).collect()
+}
 
 /// An exchange: durable unless something else is said.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
@@ -15,20 +28,27 @@ pub(super) struct ExchangeWish {
     /// The name, where the exchanges are a list.
     pub name: String,
     /// direct, fanout, topic, headers, or the type of a plugin.
+    #[schemars(extend("examples" = EXCHANGE_TYPES))]
     pub r#type: Option<String>,
     /// Whether it survives a restart of the broker; true unless it is said.
+    #[schemars(extend("default" = true))]
+    #[serde(deserialize_with = "optional_flag")]
     pub durable: Option<bool>,
     /// The opposite of durable.
+    #[serde(deserialize_with = "optional_flag")]
     pub transient: Option<bool>,
     /// Whether it goes with its last binding.
+    #[serde(deserialize_with = "flag")]
     pub auto_delete: bool,
     /// Whether only other exchanges may send to it.
+    #[serde(deserialize_with = "flag")]
     pub internal: bool,
     /// The argument table.
     pub arguments: Table,
     /// The exchange that gets what this one cannot route; writes the argument alternate-exchange.
     pub alternate_exchange: Option<String>,
     /// Whether somebody else declares it: it is asked for, and never declared. Exchanges that start with amq. always are.
+    #[serde(deserialize_with = "flag")]
     pub external: bool,
 }
 
@@ -40,18 +60,25 @@ pub(super) struct QueueWish {
     /// The name, where the queues are a list.
     pub name: String,
     /// classic, quorum or stream. Without it a queue is quorum when it is durable, shared and permanent, else classic.
+    #[schemars(extend("enum" = choices(&QueueType::ALL.map(QueueType::name))))]
     pub r#type: Option<String>,
     /// Whether it survives a restart of the broker; true unless it is said.
+    #[schemars(extend("default" = true))]
+    #[serde(deserialize_with = "optional_flag")]
     pub durable: Option<bool>,
     /// The opposite of durable.
+    #[serde(deserialize_with = "optional_flag")]
     pub transient: Option<bool>,
     /// Whether it belongs to one connection and goes with it.
+    #[serde(deserialize_with = "flag")]
     pub exclusive: bool,
     /// Whether it goes with its last consumer.
+    #[serde(deserialize_with = "flag")]
     pub auto_delete: bool,
     /// The argument table. The type is better said with the key type.
     pub arguments: Table,
     /// Whether messages that are given up go to {queue}.dlq, with {queue}.parked and acemq.dlx beside it.
+    #[serde(deserialize_with = "flag")]
     pub dead_letter: bool,
     /// An exchange of your own for messages that are given up; writes the argument x-dead-letter-exchange.
     pub dead_letter_to: Option<String>,
@@ -86,8 +113,10 @@ pub(super) struct PolicyWish {
     /// A regular expression on names; it matches anywhere in a name unless it is anchored.
     pub pattern: Option<String>,
     /// all, queues, exchanges, classic_queues, quorum_queues or streams; all unless it is said.
+    #[schemars(extend("enum" = choices(&APPLY_TO), "default" = "all"))]
     pub apply_to: Option<String>,
     /// The policy with the highest one wins; 0 unless it is said.
+    #[serde(deserialize_with = "whole")]
     pub priority: i64,
     /// What it sets, by keys without x-.
     pub definition: Table,

@@ -6,6 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::de::{self, DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::HashSet;
 use std::fmt;
 
 /// 2⁶³ as a double: from here on a number without a fraction cannot be told from a whole number that is too large.
@@ -54,9 +55,9 @@ fn tagged<S: Serializer, T: Serialize>(serializer: S, tag: &str, value: &T) -> R
 }
 
 /// The entries of a table without the `@F` guard.
-struct Entries<'a>(&'a Table);
+struct Plain<'a>(&'a Table);
 
-impl Serialize for Entries<'_> {
+impl Serialize for Plain<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
         for (name, value) in self.0.sorted().iter() {
@@ -70,9 +71,9 @@ impl Serialize for Table {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         // Sorted first, such a name would be read as a type.
         if self.iter().any(|(name, _)| name.starts_with('@')) {
-            return tagged(serializer, "@F", &Entries(self));
+            return tagged(serializer, "@F", &Plain(self));
         }
-        Entries(self).serialize(serializer)
+        Plain(self).serialize(serializer)
     }
 }
 
@@ -178,9 +179,8 @@ fn too_large<E: de::Error>(number: impl fmt::Display) -> E {
 }
 
 fn read_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Value, A::Error> {
-    let mut table = Table::new();
     let Some(first) = map.next_key::<String>()? else {
-        return Ok(Value::Table(table));
+        return Ok(Value::Table(Table::new()));
     };
     if first.starts_with('@') {
         let tag = Tag::parse(&first);
@@ -202,15 +202,40 @@ fn read_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Value, A::Error> {
             }
         }
     }
-    table.insert(first, map.next_value::<Value>()?);
-    while let Some(name) = map.next_key::<String>()? {
-        let value = map.next_value::<Value>()?;
-        if table.contains(&name) {
-            return Err(A::Error::custom(format!("duplicate key \"{name}\"")));
-        }
-        table.insert(name, value);
+    let mut entries = Entries::default();
+    entries.push(first, map.next_value()?)?;
+    while let Some(name) = map.next_key()? {
+        entries.push(name, map.next_value()?)?;
     }
-    Ok(Value::Table(table))
+    Ok(Value::Table(Table::from_distinct(entries.list)))
+}
+
+/// A table of fewer entries is searched faster than it is indexed.
+const FEW: usize = 16;
+
+/// Entries while they are read. A document may hold very many, so repeated names are looked up rather than searched for.
+#[derive(Default)]
+struct Entries {
+    list: Vec<(String, Value)>,
+    names: HashSet<String>,
+}
+
+impl Entries {
+    fn push<E: de::Error>(&mut self, name: String, value: Value) -> Result<(), E> {
+        let repeated = if self.list.len() < FEW {
+            self.list.iter().any(|(known, _)| *known == name)
+        } else {
+            if self.names.is_empty() {
+                self.names.extend(self.list.iter().map(|(known, _)| known.clone()));
+            }
+            !self.names.insert(name.clone())
+        };
+        if repeated {
+            return Err(E::custom(format!("duplicate key \"{name}\"")));
+        }
+        self.list.push((name, value));
+        Ok(())
+    }
 }
 
 /// The type that `@letter` names; as a seed it reads the value of that type.
@@ -299,15 +324,11 @@ impl<'de> Visitor<'de> for PlainTable {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Table, A::Error> {
-        let mut table = Table::new();
-        while let Some(name) = map.next_key::<String>()? {
-            let value = map.next_value::<Value>()?;
-            if table.contains(&name) {
-                return Err(A::Error::custom(format!("duplicate key \"{name}\"")));
-            }
-            table.insert(name, value);
+        let mut entries = Entries::default();
+        while let Some(name) = map.next_key()? {
+            entries.push(name, map.next_value()?)?;
         }
-        Ok(table)
+        Ok(Table::from_distinct(entries.list))
     }
 }
 

@@ -1,9 +1,9 @@
 //! The argument table of a queue against what RabbitMQ takes.
 
-use super::super::finding::{Findings, Place, joined, queue as named};
+use super::super::finding::{Findings, Place, joined, meant, queue as named, told};
 use super::super::problem::{ObjectRef, Problem, ProblemCode};
-use crate::name::quoted;
-use crate::rabbitmq::{ArgumentFault, Fault, QueueDeclaration, QueueType, Version, check_arguments};
+use crate::name::{MAX_NAME_BYTES, quoted};
+use crate::rabbitmq::{ArgumentFault, Fault, QueueDeclaration, QueueType, Version, check_arguments, known_arguments};
 use crate::retry::parse_duration;
 use crate::value::Value;
 
@@ -35,11 +35,11 @@ fn problem_of(queue: &QueueDeclaration, kind: QueueType, fault: &ArgumentFault) 
     let object = ObjectRef::queue(&queue.name);
     let problem = match &fault.fault {
         Fault::WrongType { expected, .. } => {
-            let sentence = format!("{of} is {}, and RabbitMQ takes {expected}", value.to_json());
+            let sentence = format!("{of} is {}, and RabbitMQ takes {expected}", told(value));
             Problem::new(ProblemCode::ArgumentType, object, sentence).help(conversion(&fault.argument, value, expected))
         }
         Fault::WrongValue { expected, every_version: true } => {
-            let sentence = format!("{of} is {}, and RabbitMQ takes {expected}", value.to_json());
+            let sentence = format!("{of} is {}, and RabbitMQ takes {expected}", told(value));
             Problem::new(ProblemCode::ArgumentRange, object, sentence).help(format!("Write {expected}."))
         }
         Fault::WrongValue { expected, every_version: false } => {
@@ -61,7 +61,7 @@ fn problem_of(queue: &QueueDeclaration, kind: QueueType, fault: &ArgumentFault) 
                 .help("Take it out, or choose a type that has it.")
         }
         Fault::Ignored { instead } if fault.argument == "x-overflow" => {
-            let sentence = format!("{of} is {}, and {instead}", value.to_json());
+            let sentence = format!("{of} is {}, and {instead}", told(value));
             Problem::new(ProblemCode::OverflowOnQuorum, object, sentence)
                 .help("Write \"reject-publish\" or \"drop-head\", or make the queue classic.")
         }
@@ -71,13 +71,17 @@ fn problem_of(queue: &QueueDeclaration, kind: QueueType, fault: &ArgumentFault) 
         }
         Fault::Unknown => {
             let sentence = format!("{of} is unknown to RabbitMQ: it is stored, never compared, and has no effect");
-            Problem::new(ProblemCode::ArgumentUnknown, object, sentence).help("Check the spelling, or take it out.")
+            let near = meant(&fault.argument, known_arguments(Version::NEWEST, kind));
+            let help = near.map_or("Check the spelling, or take it out.".to_owned(), |near| {
+                format!("Did you mean {near}? Otherwise take it out.")
+            });
+            Problem::new(ProblemCode::ArgumentUnknown, object, sentence).help(help)
         }
-        Fault::MissingPrefix { meant } => {
+        Fault::MissingPrefix { meant: known } => {
             let sentence = format!("{of} lacks its x-: it is stored, never compared, and has no effect");
             Problem::new(ProblemCode::ArgumentWithoutPrefix, object, sentence)
-                .field("meant", *meant)
-                .help(format!("Write {meant}."))
+                .field("meant", *known)
+                .help(format!("Write {known}."))
         }
     };
     Some(problem.field("argument", fault.argument.as_str()).field("value", json(value)))
@@ -88,7 +92,7 @@ fn version_dependent(queue: &QueueDeclaration, fault: &ArgumentFault, expected: 
     let sentence = format!(
         "{} is {}, which RabbitMQ refuses {versions}: it takes {expected}",
         argument_of(queue, fault),
-        value.map(Value::to_json).unwrap_or_default()
+        value.map(told).unwrap_or_default()
     );
     Problem::new(ProblemCode::ArgumentVersion, ObjectRef::queue(&queue.name), sentence)
         .field("argument", fault.argument.as_str())
@@ -97,7 +101,8 @@ fn version_dependent(queue: &QueueDeclaration, fault: &ArgumentFault, expected: 
 }
 
 fn argument_of(queue: &QueueDeclaration, fault: &ArgumentFault) -> String {
-    let plain = fault.argument.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    let plain = fault.argument.len() <= MAX_NAME_BYTES
+        && fault.argument.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
     let argument = if plain { fault.argument.clone() } else { quoted(&fault.argument) };
     format!("argument {argument} of {}", named(&queue.name))
 }

@@ -1,16 +1,17 @@
 //! Bindings: both ends must be known, and equal ones are one.
 
-use super::super::describe::describe_binding;
-use super::super::finding::{Findings, Place, Section, exchange as exchange_named, meant, queue as queue_named};
+use super::super::describe::{describe_binding, readable};
+use super::super::finding::{Findings, Place, Section, exchange as exchange_named, meant, queue as queue_named, told};
 use super::super::problem::{ObjectRef, Problem, ProblemCode};
 use super::super::tables::DeclaredBinding;
 use super::super::wish::BindingWish;
 use super::exchanges::Exchanges;
 use super::queues::Queues;
-use crate::name::{MAX_NAME_BYTES, RESERVED_PREFIX, shown};
+use super::table_too_large;
+use crate::name::{MAX_NAME_BYTES, RESERVED_PREFIX};
 use crate::rabbitmq::{BindingDeclaration, DestinationType};
-use crate::value::Value;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// How many `#` a topic pattern may have everywhere; RabbitMQ 4.3.5 and later refuse more.
 const HASHES: usize = 2;
@@ -35,11 +36,25 @@ pub(super) fn read(
     for (entry, wish) in wishes.into_iter().enumerate() {
         let place = Place::new(Section::Bindings, entry);
         let Some(declaration) = ends(wish, &place, findings) else { continue };
+        let object = || ObjectRef::binding(&declaration);
+        if table_too_large(
+            &declaration.arguments,
+            object,
+            || format!("binding {}", describe_binding(&declaration)),
+            &place,
+            findings,
+        ) {
+            continue;
+        }
         check(&declaration, &place, queues, exchanges, findings);
-        match seen.get(&declaration.canonical()).and_then(|index| bindings.get_mut(*index)) {
-            Some(first) => first.derived = false,
-            None => {
-                seen.insert(declaration.canonical(), bindings.len());
+        match seen.entry(declaration.canonical()) {
+            Entry::Occupied(first) => {
+                if let Some(first) = bindings.get_mut(*first.get()) {
+                    first.derived = false;
+                }
+            }
+            Entry::Vacant(slot) => {
+                slot.insert(bindings.len());
                 bindings.push(DeclaredBinding { declaration, derived: false });
             }
         }
@@ -49,7 +64,7 @@ pub(super) fn read(
 
 /// The declaration, when the wish says where it leads from and to.
 fn ends(wish: BindingWish, place: &Place, findings: &mut Findings) -> Option<BindingDeclaration> {
-    let text = |end: &Option<String>| shown(end.as_deref().unwrap_or("?")).into_owned();
+    let text = |end: &Option<String>| readable(end.as_deref().unwrap_or("?"));
     let (destination_type, destination) = match (&wish.queue, &wish.to_exchange) {
         (Some(queue), None) => (DestinationType::Queue, queue.clone()),
         (None, Some(exchange)) => (DestinationType::Exchange, exchange.clone()),
@@ -57,8 +72,8 @@ fn ends(wish: BindingWish, place: &Place, findings: &mut Findings) -> Option<Bin
             let sentence = format!(
                 "binding {} -> {} ({}) has both {} and {}",
                 text(&wish.exchange),
-                shown(queue),
-                shown(&wish.routing_key),
+                readable(queue),
+                readable(&wish.routing_key),
                 queue_named(queue),
                 exchange_named(exchange)
             );
@@ -70,7 +85,7 @@ fn ends(wish: BindingWish, place: &Place, findings: &mut Findings) -> Option<Bin
         }
         (None, None) => {
             let sentence =
-                format!("binding {} -> ? ({}) leads nowhere", text(&wish.exchange), shown(&wish.routing_key));
+                format!("binding {} -> ? ({}) leads nowhere", text(&wish.exchange), readable(&wish.routing_key));
             findings.push(
                 place.clone(),
                 end_missing(
@@ -83,7 +98,8 @@ fn ends(wish: BindingWish, place: &Place, findings: &mut Findings) -> Option<Bin
         }
     };
     let Some(source) = wish.exchange.clone() else {
-        let sentence = format!("binding ? -> {} ({}) has no exchange", shown(&destination), shown(&wish.routing_key));
+        let sentence =
+            format!("binding ? -> {} ({}) has no exchange", readable(&destination), readable(&wish.routing_key));
         findings.push(
             place.clone(),
             end_missing(&wish, sentence, "Add exchange: with the name of the exchange that it leads from."),
@@ -188,17 +204,13 @@ fn x_match(binding: &BindingDeclaration, text: &str, place: &Place, findings: &m
     if value.as_text().is_none_or(|text| !MATCHES.contains(&text)) {
         let sentence = format!(
             "{text} has x-match {}, and a headers exchange takes all, any, all-with-x or any-with-x",
-            shown_json(value)
+            told(value)
         );
         let problem = Problem::new(ProblemCode::BindingArgument, ObjectRef::binding(binding), sentence)
             .field("argument", "x-match")
             .help("Write one of the four as text; all is what holds without x-match.");
         findings.push(place.clone().at("arguments").at("x-match"), problem);
     }
-}
-
-fn shown_json(value: &Value) -> String {
-    shown(&value.to_json()).into_owned()
 }
 
 fn guess<'a>(name: &str, known: impl ExactSizeIterator<Item = &'a str>) -> String {
@@ -208,5 +220,5 @@ fn guess<'a>(name: &str, known: impl ExactSizeIterator<Item = &'a str>) -> Strin
     // The names come from a hash map: sorted, so that the same document always gets the same answer.
     let mut known: Vec<&str> = known.collect();
     known.sort_unstable();
-    meant(name, known).map(|near| format!("Did you mean \"{}\"? ", shown(near))).unwrap_or_default()
+    meant(name, known).map(|near| format!("Did you mean \"{}\"? ", readable(near))).unwrap_or_default()
 }

@@ -1,11 +1,11 @@
 //! Exchanges: what is declared, what somebody else declares, and the two that every queue shares.
 
 use super::super::describe::describe_exchange;
-use super::super::finding::{Findings, Place, Section, exchange as named, joined, meant};
+use super::super::finding::{Findings, Place, Section, exchange as named, joined, meant, told};
 use super::super::problem::{ObjectRef, Problem, ProblemCode};
 use super::super::tables::{DeclaredExchange, ExternalExchange};
-use super::super::wish::ExchangeWish;
-use super::durable;
+use super::super::wish::{EXCHANGE_TYPES, ExchangeWish};
+use super::{durable, table_too_large};
 use crate::name::{self, DEAD_LETTER_EXCHANGE, NameKind, RESERVED_PREFIX, RETRY_EXCHANGE, SHARED_EXCHANGE_TYPE};
 use crate::rabbitmq::{ExchangeDeclaration, predeclared_exchange};
 use crate::value::Value;
@@ -13,9 +13,6 @@ use std::collections::HashMap;
 
 /// The argument that names where unroutable messages go.
 const ALTERNATE_EXCHANGE: &str = "alternate-exchange";
-
-/// The types that every broker has.
-const BUILT_IN_TYPES: [&str; 4] = ["direct", "fanout", "topic", "headers"];
 
 /// The types that come with a version or a plugin; whether a broker has them is for a plan to find out.
 const OTHER_TYPES: [&str; 11] = [
@@ -68,6 +65,7 @@ impl Exchanges {
         }
         let kind = exchange_type(&mut wish, &place, findings);
         add_alternate_exchange(&mut wish, &place, findings);
+        table_too_large(&wish.arguments, || object.clone(), || named(&wish.name), &place, findings);
         let declaration = ExchangeDeclaration {
             durable: durable(wish.durable, wish.transient, &object, &named(&wish.name), &place, findings),
             kind,
@@ -271,10 +269,10 @@ fn exchange_type(wish: &mut ExchangeWish, place: &Place, findings: &mut Findings
         findings.push(place.clone(), problem);
         return String::new();
     };
-    if !BUILT_IN_TYPES.contains(&kind.as_str()) && !OTHER_TYPES.contains(&kind.as_str()) {
+    if !EXCHANGE_TYPES.contains(&kind.as_str()) && !OTHER_TYPES.contains(&kind.as_str()) {
         let sentence =
             format!("{} has the type {}, which RabbitMQ does not have", named(&wish.name), name::quoted(&kind));
-        let known = BUILT_IN_TYPES.into_iter().chain(OTHER_TYPES);
+        let known = EXCHANGE_TYPES.into_iter().chain(OTHER_TYPES);
         let guess = meant(&kind, known).map(|near| format!("Did you mean \"{near}\"? ")).unwrap_or_default();
         let problem = Problem::new(ProblemCode::ExchangeTypeUnknown, object, sentence)
             .field("type", kind.as_str())
@@ -294,7 +292,7 @@ fn add_alternate_exchange(wish: &mut ExchangeWish, place: &Place, findings: &mut
         let sentence = format!(
             "argument {ALTERNATE_EXCHANGE} of {} is {}, and RabbitMQ takes only the name of an exchange",
             named(&wish.name),
-            value.to_json()
+            told(value)
         );
         let problem = Problem::new(ProblemCode::ArgumentType, object.clone(), sentence)
             .field("argument", ALTERNATE_EXCHANGE)

@@ -1,12 +1,14 @@
 //! Queues: the canonical argument table of each, and the queues that it brings with it.
 
 use super::super::describe::describe_queue;
-use super::super::finding::{Findings, Place, Section, exchange as exchange_named, joined, meant, queue as named};
+use super::super::finding::{
+    Findings, Place, Section, exchange as exchange_named, joined, meant, queue as named, told,
+};
 use super::super::problem::{ObjectRef, Problem, ProblemCode};
 use super::super::tables::{DeclaredBinding, DeclaredQueue};
 use super::super::wish::QueueWish;
 use super::exchanges::{Exchanges, undeclared_help};
-use super::{arguments, durable, retries};
+use super::{arguments, durable, retries, table_too_large};
 use crate::name::{self, DEAD_LETTER_EXCHANGE, NameError, NameKind, RETRY_EXCHANGE, quoted};
 use crate::rabbitmq::{BindingDeclaration, QueueDeclaration, QueueType};
 use crate::value::Value;
@@ -64,7 +66,11 @@ impl Queues {
 
     fn add(&mut self, family: Family, findings: &mut Findings) {
         let source = family.source.name.clone();
-        self.bind(&source, &family.dead_letters, DEAD_LETTER_EXCHANGE);
+        let dead_letters = family.dead_letters.iter();
+        self.bindings.extend(
+            dead_letters
+                .map(|queue| derived(BindingDeclaration::queue(DEAD_LETTER_EXCHANGE, &queue.name, &queue.name))),
+        );
         if !family.rungs.is_empty() {
             self.bindings.push(derived(BindingDeclaration::queue(RETRY_EXCHANGE, &source, &source)));
         }
@@ -72,12 +78,6 @@ impl Queues {
         for queue in family.dead_letters.into_iter().chain(family.rungs) {
             self.insert(queue, Some(source.clone()), family.entry, findings);
         }
-    }
-
-    fn bind(&mut self, _source: &str, queues: &[QueueDeclaration], exchange: &str) {
-        let bindings =
-            queues.iter().map(|queue| derived(BindingDeclaration::queue(exchange, &queue.name, &queue.name)));
-        self.bindings.extend(bindings);
     }
 
     /// Adds a queue once: a derived queue that is declared by hand as well must be declared equally.
@@ -199,6 +199,7 @@ fn family(mut wish: QueueWish, entry: usize, findings: &mut Findings) -> Family 
         findings.name_error(place.clone(), object.clone(), error);
     }
     let durable = durable(wish.durable, wish.transient, &object, &named(&wish.name), &place, findings);
+    let too_large = table_too_large(&wish.arguments, || object.clone(), || named(&wish.name), &place, findings);
     let kind = queue_type(&mut wish, durable, &place, findings);
     let is_stream = kind == Some(QueueType::Stream);
 
@@ -206,18 +207,24 @@ fn family(mut wish: QueueWish, entry: usize, findings: &mut Findings) -> Family 
     let wants_dead_letters = wish.dead_letter || wish.dead_letter_to.is_some();
     if wants_dead_letters && is_stream {
         findings.push(place.clone(), on_stream(&wish.name, ProblemCode::DeadLetterOnStream, "dead letters are"));
-    } else if wants_dead_letters {
-        let conflict = dead_letter(&mut wish, &place, findings);
-        if wish.dead_letter && name_errors.is_empty() && !conflict {
-            match dead_letter_half(&wish.name) {
-                Ok(queues) => dead_letters.extend(queues),
-                Err(errors) => {
-                    for error in errors {
-                        findings.name_error(place.clone(), object.clone(), &error);
-                    }
+    } else if let Some(problem) = dead_letter_conflict(&wish) {
+        findings.push(place.clone(), problem);
+    } else if wish.dead_letter && name_errors.is_empty() {
+        match dead_letter_half(&wish.name) {
+            Ok(queues) => {
+                let [dead, _] = &queues;
+                wish.arguments.insert(DLX, DEAD_LETTER_EXCHANGE);
+                wish.arguments.insert(DLK, dead.name.as_str());
+                dead_letters.extend(queues);
+            }
+            Err(errors) => {
+                for error in errors {
+                    findings.name_error(place.clone(), object.clone(), &error);
                 }
             }
         }
+    } else if let Some(exchange) = wish.dead_letter_to.take() {
+        wish.arguments.insert(DLX, exchange);
     }
     let rungs = match wish.retry.take() {
         Some(_) if is_stream => {
@@ -236,7 +243,9 @@ fn family(mut wish: QueueWish, entry: usize, findings: &mut Findings) -> Family 
         auto_delete: wish.auto_delete,
         arguments: wish.arguments.sorted(),
     };
-    if let Some(kind) = kind {
+    if let Some(kind) = kind
+        && !too_large
+    {
         arguments::check(&source, kind, &place, findings);
     }
     Family { entry, source, dead_letters, rungs }
@@ -256,7 +265,7 @@ fn queue_type(wish: &mut QueueWish, durable: bool, place: &Place, findings: &mut
                 let sentence = format!(
                     "argument {TYPE} of {} is {}, and RabbitMQ takes one of classic, quorum, stream",
                     named(&wish.name),
-                    value.to_json()
+                    told(value)
                 );
                 let problem = Problem::new(ProblemCode::ArgumentType, object, sentence)
                     .field("argument", TYPE)
@@ -301,7 +310,7 @@ fn queue_type(wish: &mut QueueWish, durable: bool, place: &Place, findings: &mut
     if kind != QueueType::Classic {
         if !flags.is_empty() {
             let sentence = format!(
-                "{} is to be a {kind} queue and {}, and RabbitMQ has only durable, shared, permanent ones of that type",
+                "{} is to be {kind} and {}, and RabbitMQ has {kind} queues only durable, shared and permanent",
                 named(&wish.name),
                 joined(&flags, "and")
             );
@@ -326,37 +335,22 @@ fn unknown_type(queue: &str, asked: &str) -> Problem {
         .help(format!("{guess}The types are classic, quorum and stream, in lower case."))
 }
 
-/// Writes the dead-letter arguments; whether the queue already had some by hand.
-fn dead_letter(wish: &mut QueueWish, place: &Place, findings: &mut Findings) -> bool {
-    let mut asked = Vec::new();
-    if wish.dead_letter {
-        asked.push("dead_letter");
-    }
-    if wish.dead_letter_to.is_some() {
-        asked.push("dead_letter_to");
+/// Two answers to where the dead letters go.
+fn dead_letter_conflict(wish: &QueueWish) -> Option<Problem> {
+    let asked = [(wish.dead_letter, "dead_letter"), (wish.dead_letter_to.is_some(), "dead_letter_to")];
+    if !asked.iter().any(|(asked, _)| *asked) {
+        return None;
     }
     // A routing key of one's own is what `dead_letter_to` needs, and what `dead_letter` writes itself.
-    let by_hand = [(DLX, true), (DLK, wish.dead_letter)]
-        .into_iter()
-        .filter_map(|(argument, conflicts)| (conflicts && wish.arguments.contains(argument)).then_some(argument));
-    let conflicting: Vec<&str> = asked.iter().copied().chain(by_hand).collect();
-    if conflicting.len() > 1 {
+    let by_hand = [(wish.arguments.contains(DLX), DLX), (wish.dead_letter && wish.arguments.contains(DLK), DLK)];
+    let conflicting: Vec<&str> =
+        asked.into_iter().chain(by_hand).filter_map(|(there, what)| there.then_some(what)).collect();
+    (conflicting.len() > 1).then(|| {
         let sentence = format!("{} has {}", named(&wish.name), joined(&conflicting, "and"));
-        let problem = Problem::new(ProblemCode::DeadLetterConflict, ObjectRef::queue(&wish.name), sentence)
+        Problem::new(ProblemCode::DeadLetterConflict, ObjectRef::queue(&wish.name), sentence)
             .field("conflicting", conflicting)
-            .help("Pick one: each of them says where the dead letters of this queue go.");
-        findings.push(place.clone(), problem);
-        return true;
-    }
-    if wish.dead_letter {
-        wish.arguments.insert(DLX, DEAD_LETTER_EXCHANGE);
-        if let Ok(queue) = name::dead_letter_queue(&wish.name) {
-            wish.arguments.insert(DLK, queue);
-        }
-    } else if let Some(exchange) = wish.dead_letter_to.take() {
-        wish.arguments.insert(DLX, exchange);
-    }
-    false
+            .help("Pick one: each of them says where the dead letters of this queue go.")
+    })
 }
 
 /// `{queue}.dlq` and `{queue}.parked`: classic and durable, whatever the source is.
@@ -395,7 +389,7 @@ fn duplicate(first: &Family, second: &Family) -> Problem {
         let mut text = describe_queue(&family.source);
         let derived: Vec<&str> = family.derived().filter_map(|queue| queue.name.strip_prefix(name.as_str())).collect();
         if !derived.is_empty() {
-            text.push_str(" with ");
+            text.push_str(", with ");
             text.push_str(&joined(&derived, "and"));
         }
         text

@@ -5,6 +5,8 @@ use super::super::problem::{ObjectRef, Problem, ProblemCode};
 use super::super::wish::{QueueWish, Setting, Wishes};
 use crate::name::quoted;
 use crate::retry::RetryForm;
+use crate::value::Value;
+use serde_json::Value as Json;
 use std::collections::HashMap;
 
 /// Writes each setting into its queue, whichever was asked for first.
@@ -48,6 +50,7 @@ fn undeclared(name: &str, setting: &Setting) -> Problem {
 }
 
 fn set(wish: &mut QueueWish, setting: Setting) -> Result<(), Box<Problem>> {
+    use ProblemCode::{ArgumentConflict, DeadLetterConflict, QueueTypeConflict, RetryPolicyConflict};
     match setting {
         Setting::DeadLetters => wish.dead_letter = true,
         Setting::Transient => wish.transient = Some(true),
@@ -55,35 +58,20 @@ fn set(wish: &mut QueueWish, setting: Setting) -> Result<(), Box<Problem>> {
         Setting::AutoDelete => wish.auto_delete = true,
         Setting::DeadLetterTo(exchange) => match &wish.dead_letter_to {
             Some(old) if *old != exchange => {
-                return Err(Box::new(twice(
-                    wish,
-                    ProblemCode::DeadLetterConflict,
-                    "dead-letter exchange",
-                    &quoted(old),
-                    &quoted(&exchange),
-                )));
+                return Err(twice(wish, DeadLetterConflict, "dead-letter exchange", old.as_str(), exchange.as_str()));
             }
             _ => wish.dead_letter_to = Some(exchange),
         },
         Setting::Type(kind) => match &wish.r#type {
             Some(old) if *old != kind => {
-                return Err(Box::new(twice(
-                    wish,
-                    ProblemCode::QueueTypeConflict,
-                    "type",
-                    &quoted(old),
-                    &quoted(&kind),
-                )));
+                return Err(twice(wish, QueueTypeConflict, "type", old.as_str(), kind.as_str()));
             }
             _ => wish.r#type = Some(kind),
         },
         Setting::Argument(name, value) => match wish.arguments.get(&name) {
             Some(old) if *old != value => {
                 let what = format!("argument {}", quoted(&name));
-                return Err(Box::new(
-                    twice(wish, ProblemCode::ArgumentConflict, &what, &old.to_json(), &value.to_json())
-                        .field("argument", name),
-                ));
+                return Err(twice(wish, ArgumentConflict, &what, json(old), json(&value)));
             }
             _ => {
                 wish.arguments.insert(name, value);
@@ -91,13 +79,7 @@ fn set(wish: &mut QueueWish, setting: Setting) -> Result<(), Box<Problem>> {
         },
         Setting::Retries(policy) => match &wish.retry {
             Some(old) if *old != policy => {
-                return Err(Box::new(twice(
-                    wish,
-                    ProblemCode::RetryPolicyConflict,
-                    "retry policy",
-                    &text(old),
-                    &text(&policy),
-                )));
+                return Err(twice(wish, RetryPolicyConflict, "retry policy", text(old), text(&policy)));
             }
             _ => wish.retry = Some(policy),
         },
@@ -105,12 +87,24 @@ fn set(wish: &mut QueueWish, setting: Setting) -> Result<(), Box<Problem>> {
     Ok(())
 }
 
-fn twice(wish: &QueueWish, code: ProblemCode, what: &str, first: &str, second: &str) -> Problem {
+fn twice(
+    wish: &QueueWish,
+    code: ProblemCode,
+    what: &str,
+    first: impl Into<Json>,
+    second: impl Into<Json>,
+) -> Box<Problem> {
+    let (first, second) = (first.into(), second.into());
     let sentence = format!("{} is given its {what} twice: {first} and {second}", named(&wish.name));
-    Problem::new(code, ObjectRef::queue(&wish.name), sentence)
+    let problem = Problem::new(code, ObjectRef::queue(&wish.name), sentence)
         .field("first", first)
         .field("second", second)
-        .help("Keep one of the two.")
+        .help("Keep one of the two.");
+    Box::new(problem)
+}
+
+fn json(value: &Value) -> Json {
+    serde_json::to_value(value).unwrap_or_default()
 }
 
 fn text(policy: &RetryForm) -> String {

@@ -1,5 +1,6 @@
 //! The document as serde reads it, JSON and YAML alike.
 
+use super::super::strict::optional_whole;
 use super::super::wish::{BindingWish, ExchangeWish, PolicyWish, QueueWish, Wishes};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -18,6 +19,7 @@ pub(super) const VERSION: i64 = 1;
 #[schemars(title = "AceMQ topology", rename = "Topology")]
 pub(in super::super) struct Document {
     /// The format version: 1.
+    #[serde(deserialize_with = "optional_whole")]
     #[schemars(range(min = 1, max = 1))]
     pub acemq: Option<i64>,
     /// The exchanges, by name or as a list; they are declared in this order.

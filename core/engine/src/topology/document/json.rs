@@ -1,12 +1,15 @@
 //! JSON with places: serde_json finds each value's raw text, and where that text begins is the place.
 
 use super::Unreadable;
-use super::tree::{Entry, Kind, MAX_DEPTH, Node};
+use super::tree::{Entry, Kind, Node};
 use crate::topology::problem::Position;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;
+
+/// Deeper documents are refused, as serde_json refuses them.
+const MAX_DEPTH: usize = 127;
 
 /// Reads `text` into a tree.
 pub(super) fn read(text: &str) -> Result<Node, Unreadable> {
@@ -19,7 +22,11 @@ pub(super) fn read(text: &str) -> Result<Node, Unreadable> {
 pub(super) fn syntax(error: &serde_json::Error, lines: &Lines<'_>) -> Unreadable {
     let message = error.to_string();
     let sentence = message.rsplit_once(" at line ").map_or(message.as_str(), |(sentence, _)| sentence);
-    Unreadable::Syntax { sentence: sentence.to_owned(), at: Some(lines.column(error.line(), error.column())) }
+    Unreadable::Syntax {
+        sentence: sentence.to_owned(),
+        help: None,
+        at: Some(lines.column(error.line(), error.column())),
+    }
 }
 
 /// Turns byte offsets into lines and columns, at the same small cost anywhere in a document of one long line.
@@ -93,7 +100,7 @@ impl<'a> Reader<'a> {
         let broken = |error: serde_json::Error| {
             let message = error.to_string();
             let sentence = message.rsplit_once(" at line ").map_or(message.as_str(), |(sentence, _)| sentence);
-            Unreadable::Syntax { sentence: sentence.to_owned(), at: Some(at) }
+            Unreadable::Syntax { sentence: sentence.to_owned(), help: None, at: Some(at) }
         };
         let kind = match text.bytes().next() {
             Some(b'{') => {

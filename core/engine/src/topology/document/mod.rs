@@ -7,6 +7,8 @@ mod foreign;
 mod form;
 mod json;
 mod shape;
+#[cfg(test)]
+mod tests;
 mod tree;
 mod yaml;
 
@@ -59,7 +61,7 @@ impl Format {
 
 /// Why a document cannot be read even into a tree.
 enum Unreadable {
-    Syntax { sentence: String, at: Option<Position> },
+    Syntax { sentence: String, help: Option<&'static str>, at: Option<Position> },
     TooComplex { sentence: String, at: Option<Position> },
 }
 
@@ -255,13 +257,11 @@ fn other_version(root: &Node) -> Option<Problem> {
         // Whatever else it is, its shape is wrong, and that is reported with everything else.
         _ => return None,
     }
-    let found = version.value.described();
-    let sentence = format!(
-        "the document has format version {}, and this engine reads version {VERSION}",
-        found.trim_start_matches("the number ")
-    );
+    let Kind::Number { written: found, .. } = &version.value.kind else { return None };
+    let sentence =
+        format!("the document has format version {}, and this engine reads version {VERSION}", tree::short(found));
     let problem = Problem::new(ProblemCode::DocumentVersion, ObjectRef::Document {}, sentence)
-        .field("found", found)
+        .field("found", found.as_str())
         .field("expected", VERSION)
         .help("Use a newer acemq, or write acemq: 1 and what that version has.");
     Some(Problem { at: Some(version.value.at), ..problem })
@@ -270,9 +270,10 @@ fn other_version(root: &Node) -> Option<Problem> {
 fn unreadable(reason: Unreadable, format: Format) -> Problem {
     let name = if format == Format::Json { "JSON" } else { "YAML" };
     let (code, sentence, help, at) = match reason {
-        Unreadable::Syntax { sentence, at } => {
-            let sentence = format!("the document is not well-formed {name}: {sentence}");
-            (ProblemCode::DocumentSyntax, sentence, format!("Correct the {name} at that place."), at)
+        Unreadable::Syntax { sentence, help, at } => {
+            let sentence = format!("the document cannot be read as {name}: {}", tree::short(&sentence));
+            let help = help.map_or_else(|| format!("Correct the {name} at that place."), str::to_owned);
+            (ProblemCode::DocumentSyntax, sentence, help, at)
         }
         Unreadable::TooComplex { sentence, at } => {
             let sentence = format!("the document is more complex than any topology: {sentence}");

@@ -204,7 +204,10 @@ impl<'a> Shape<'a> {
         };
         if !fits {
             let words: Vec<&str> = types.iter().filter(|kind| **kind != "null").map(|kind| word(kind)).collect();
-            let problem = wrong_value(owner, key, node, &joined(&words, "or"));
+            // A number that can only be one number.
+            let only = schema.get("minimum").filter(|minimum| schema.get("maximum") == Some(*minimum));
+            let expected = only.map_or_else(|| joined(&words, "or"), Json::to_string);
+            let problem = wrong_value(owner, key, node, &expected);
             self.problems.push(Problem { at: Some(node.at), ..problem });
         }
         fits
@@ -316,7 +319,13 @@ fn way_out(node: &Node, expected: &str) -> String {
 }
 
 fn no_value(owner: &Owner, argument: &str, node: &Node, error: &serde_json::Error) -> Problem {
-    let message = error.to_string();
+    let message = match &node.kind {
+        // Beyond 64 bits JSON's reader sees a double and speaks of one.
+        Kind::Number { json, .. } if json.bytes().all(|b| b.is_ascii_digit() || b == b'-') => {
+            "whole numbers end at ±2^63".to_owned()
+        }
+        _ => error.to_string(),
+    };
     let reason = message.rsplit_once(" at line ").map_or(message.as_str(), |(reason, _)| reason);
     let sentence = format!("argument {} of {} is {}: {}", quoted(argument), owner.text, node.described(), reason);
     Problem::new(ProblemCode::WrongValue, owner.object.clone(), sentence)

@@ -3,9 +3,6 @@
 use super::super::problem::Position;
 use std::fmt::Write as _;
 
-/// Deeper documents are refused; a topology needs six levels, and argument tables rarely one more.
-pub(super) const MAX_DEPTH: usize = 64;
-
 /// A value and where it stands.
 #[derive(Debug, Clone)]
 pub(super) struct Node {
@@ -108,7 +105,7 @@ fn write_string(out: &mut String, text: &str) {
 
 /// Control characters escaped, and no more than a person reads.
 pub(super) fn short(text: &str) -> String {
-    const KEPT: usize = 60;
+    const KEPT: usize = 120;
     let mut out: String = crate::name::shown(text).chars().take(KEPT).collect();
     if text.chars().nth(KEPT).is_some() {
         out.push('…');

@@ -1,14 +1,19 @@
 //! YAML, strictly: YAML 1.2 booleans, no merge keys, no includes, no tags of an application, and limits on everything that
 //! can grow.
 
-use super::tree::{Entry, Kind, MAX_DEPTH, Node};
+use super::tree::{Entry, Kind, Node};
 use super::{MAX_BYTES, Unreadable};
 use crate::topology::problem::Position;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::options::{DuplicateKeyPolicy, MergeKeyPolicy};
-use serde_saphyr::{Error, Location, MessageFormatter, Options, Spanned};
+use serde_saphyr::{DefaultMessageFormatter, Error, Location, MessageFormatter, Options, Spanned};
 use std::fmt;
+
+/// Deeper documents are refused: a topology needs six levels, and each costs some twenty kilobytes of a thread's stack while
+/// its place is noted.
+const MAX_DEPTH: usize = 16;
 
 /// Nodes in one document; 100,000 queues and as many bindings are two millions.
 const MAX_NODES: usize = 16_000_000;
@@ -60,15 +65,40 @@ pub(super) fn read(text: &str) -> Result<Node, Unreadable> {
 
 fn unreadable(error: &Error) -> Unreadable {
     let at = error.location().map(position);
-    let sentence = serde_saphyr::DefaultMessageFormatter.format_message(error).into_owned();
-    match error.without_snippet() {
-        Error::Budget { .. }
+    let cause = cause(error);
+    let unread = |sentence: &str, help| Unreadable::Syntax { sentence: sentence.to_owned(), help: Some(help), at };
+    let complex = |sentence: String| Unreadable::TooComplex { sentence, at };
+    let nests = || complex(format!("it nests more than {MAX_DEPTH} levels deep"));
+    let repeats = || complex(format!("its aliases repeat more than {MAX_REPEATED} values"));
+    match cause {
+        Error::Budget { breach: BudgetBreach::Depth { .. }, .. } => nests(),
+        Error::Budget { breach: BudgetBreach::RecordedAnchorEvents { .. }, .. }
         | Error::AliasReplayLimitExceeded { .. }
         | Error::AliasExpansionLimitExceeded { .. }
         | Error::AliasReplayStackDepthExceeded { .. }
-        | Error::AliasReplayCounterOverflow { .. }
-        | Error::RecursiveReferencesRequireWeakTypes { .. } => Unreadable::TooComplex { sentence, at },
-        _ => Unreadable::Syntax { sentence, at },
+        | Error::AliasReplayCounterOverflow { .. } => repeats(),
+        Error::RecursiveReferencesRequireWeakTypes { .. } => {
+            complex("an alias stands inside what it repeats".to_owned())
+        }
+        Error::Budget { .. } => complex(format!("it has more than {MAX_NODES} values or {MAX_ALIASES} aliases")),
+        Error::MergeKeyNotAllowed { .. } => unread("merge keys (<<) are not read", "Write the keys out at each place."),
+        Error::UnsupportedTag { .. } => unread("tags are not read", "Take the tag out; a file includes no other file."),
+        Error::MultipleDocuments { .. } => {
+            unread("a second document begins here", "Give each topology a file of its own.")
+        }
+        _ => {
+            let sentence = DefaultMessageFormatter.format_message(cause).into_owned();
+            // The scanner stops before any budget is looked at.
+            if sentence.contains("recursion limit") { nests() } else { Unreadable::Syntax { sentence, help: None, at } }
+        }
+    }
+}
+
+/// The error itself, without the alias or the lines that it was found in.
+fn cause(error: &Error) -> &Error {
+    match error {
+        Error::AliasError { error, .. } | Error::WithSnippet { error, .. } => cause(error),
+        error => error,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tests of the whole module; what they expect is written down from the contract, not taken from the code.
 
 mod document;
+mod problems;
 mod rules;
 
 use super::*;

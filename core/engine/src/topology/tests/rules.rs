@@ -157,3 +157,190 @@ fn a_consumer_declares_what_the_topology_declares_without_the_source() {
     let errors = Topology::consumer_declarations(&"q".repeat(250), Some(&exponential())).unwrap_err();
     assert_eq!(errors.iter().map(|error| error.code()).collect::<Vec<_>>(), ["name_too_long"; 2]);
 }
+
+fn yaml(text: &str) -> Topology {
+    Topology::from_yaml(text).unwrap_or_else(|problems| panic!("{problems:?}"))
+}
+
+fn type_of(text: &str) -> String {
+    let topology = yaml(&format!("queues: {{ q: {text} }}"));
+    let tables = topology.tables().unwrap_or_else(|problems| panic!("{problems:?}"));
+    tables.queues[0]
+        .declaration
+        .arguments
+        .get("x-queue-type")
+        .map_or_else(|| "absent".to_owned(), |kind| kind.to_json())
+}
+
+#[test]
+fn the_type_follows_from_what_is_said_and_classic_is_never_sent() {
+    for (body, sent) in [
+        ("{}", "\"quorum\""),
+        ("{ durable: true }", "\"quorum\""),
+        ("{ transient: false }", "\"quorum\""),
+        ("{ type: quorum }", "\"quorum\""),
+        ("{ type: stream }", "\"stream\""),
+        ("{ type: classic }", "absent"),
+        ("{ arguments: { x-queue-type: classic } }", "absent"),
+        ("{ type: classic, arguments: { x-queue-type: classic } }", "absent"),
+        ("{ type: quorum, arguments: { x-queue-type: quorum } }", "\"quorum\""),
+        ("{ arguments: { x-queue-type: stream } }", "\"stream\""),
+        ("{ transient: true, exclusive: true }", "absent"),
+        ("{ durable: false, exclusive: true }", "absent"),
+        ("{ exclusive: true }", "absent"),
+        ("{ auto_delete: true }", "absent"),
+    ] {
+        assert_eq!(type_of(body), sent, "{body}");
+    }
+}
+
+#[test]
+fn equal_duplicates_are_one_object_and_unequal_ones_a_problem() {
+    let topology = yaml(
+        "\
+exchanges: [ { name: e, type: topic, arguments: { a: 1, b: 2 } }, { name: e, type: topic, arguments: { b: 2, a: 1 } } ]
+queues:
+  - { name: q, dead_letter: true, arguments: { x-max-length: 5 } }
+  - { name: q.dlq, type: classic }
+  - { name: q, dead_letter: true, arguments: { x-max-length: { \"@I\": 5 } } }
+bindings:
+  - { queue: q, exchange: e, routing_key: k }
+  - { queue: q, exchange: e, routing_key: k, arguments: {} }
+  - { queue: q, exchange: e, routing_key: k, arguments: { a: 1 } }
+  - { queue: q.dlq, exchange: acemq.dlx, routing_key: q.dlq }
+",
+    );
+    assert_eq!(topology.check(), []);
+    let tables = topology.tables().unwrap();
+    assert_eq!((tables.exchanges.len(), tables.queues.len(), tables.bindings.len()), (2, 3, 4));
+    // What the document says for itself is no longer only derived, but it stays where the rules put it.
+    assert_eq!(tables.queues[1].declaration.name, "q.dlq");
+    assert_eq!(tables.queues[1].derived_from, None);
+    assert!(!tables.bindings[0].derived && tables.bindings[1].derived);
+    assert_eq!(tables.bindings[0].declaration.destination, "q.dlq");
+}
+
+#[test]
+fn shared_exchanges_come_once_behind_the_declared_ones_at_first_need() {
+    let names = |text: &str| {
+        let tables = yaml(text).tables().unwrap_or_else(|problems| panic!("{problems:?}"));
+        tables
+            .exchanges
+            .iter()
+            .map(|exchange| (exchange.declaration.name.clone(), exchange.derived))
+            .collect::<Vec<_>>()
+    };
+    let named =
+        |list: &[(&str, bool)]| list.iter().map(|(name, derived)| ((*name).to_owned(), *derived)).collect::<Vec<_>>();
+    let retried_first = "exchanges: { z: { type: topic } }\nqueues: { a: { retry: \"fixed(2, 1m)\" }, b: { dead_letter: true }, c: { dead_letter: true, retry: \"fixed(2, 1m)\" } }";
+    assert_eq!(names(retried_first), named(&[("z", false), ("acemq.retry", true), ("acemq.dlx", true)]));
+    let declared =
+        "exchanges: { acemq.dlx: { type: direct }, z: { type: topic } }\nqueues: { b: { dead_letter: true } }";
+    assert_eq!(names(declared), named(&[("acemq.dlx", false), ("z", false)]));
+}
+
+#[test]
+fn derived_queues_stand_behind_their_source_and_derived_bindings_before_all_others() {
+    let tables = yaml(
+        "\
+exchanges: { e: { type: topic } }
+queues: { a: { dead_letter: true, retry: \"fixed(2, 1m)\" }, b: { retry: \"fixed(2, 90s)\" } }
+bindings: [ { queue: b, exchange: e, routing_key: k } ]
+",
+    )
+    .tables()
+    .unwrap();
+    let queues: Vec<_> = tables.queues.iter().map(|queue| queue.declaration.name.as_str()).collect();
+    assert_eq!(queues, ["a", "a.dlq", "a.parked", "a.retry.1m", "b", "b.retry.90s"]);
+    let bindings: Vec<_> = tables.bindings.iter().map(|binding| describe_binding(&binding.declaration)).collect();
+    assert_eq!(
+        bindings,
+        [
+            "acemq.dlx -> a.dlq (a.dlq)",
+            "acemq.dlx -> a.parked (a.parked)",
+            "acemq.retry -> a (a)",
+            "acemq.retry -> b (b)",
+            "e -> b (k)"
+        ]
+    );
+}
+
+#[test]
+fn external_exchanges_are_asked_for_and_never_declared() {
+    let topology = yaml(
+        "\
+exchanges: { billing: { external: true, type: topic }, amq.topic: , other: { external: true } }
+queues: { q: { dead_letter_to: other } }
+bindings: [ { queue: q, exchange: billing }, { queue: q, exchange: amq.topic }, { queue: q, exchange: amq.match }, { queue: q, exchange: amq.mine } ]
+",
+    );
+    assert_eq!(topology.check(), []);
+    let tables = topology.tables().unwrap();
+    assert_eq!(tables.exchanges, []);
+    let external: Vec<_> = tables.external.iter().map(|known| (known.name.as_str(), known.kind.as_deref())).collect();
+    assert_eq!(
+        external,
+        [
+            ("billing", Some("topic")),
+            ("amq.topic", Some("topic")),
+            ("other", None),
+            ("amq.match", Some("headers")),
+            ("amq.mine", None)
+        ]
+    );
+}
+
+#[test]
+fn every_detail_is_shown_and_control_characters_are_not_sent_to_the_terminal() {
+    let topology = Topology::from_json(
+        r##"{
+            "exchanges": {
+                "a\u001b[31m": {"type": "topic", "transient": true, "auto_delete": true, "internal": true, "arguments": {"z": 1, "alternate-exchange": "amq.fanout"}}
+            },
+            "queues": {
+                "é \"q\"\u0000": {"type": "classic", "transient": true, "auto_delete": true, "exclusive": true, "arguments": {"x-max-priority": 5, "x-expires": 60000, "x-single-active-consumer": true, "x-dead-letter-exchange": ""}}
+            },
+            "bindings": [
+                {"queue": "é \"q\"\u0000", "exchange": "a\u001b[31m", "routing_key": "\t#", "arguments": {"y": [1, "b"], "x": "a\u0007"}}
+            ]
+        }"##,
+    )
+    .unwrap();
+    assert_eq!(codes(&topology), Vec::<&str>::new());
+    assert_eq!(
+        topology.intent(),
+        "\
+Topology: 1 exchanges, 1 queues, 1 bindings
+  declare exchange a\\u{1b}[31m (topic, transient, auto-delete, internal, alternate-exchange=amq.fanout, z=1)
+  declare queue é \"q\"\\u{0} (transient, classic, auto-delete, exclusive, x-dead-letter-exchange=, x-expires=60000, x-max-priority=5, x-single-active-consumer=true)
+  declare binding é \"q\"\\u{0} (from a\\u{1b}[31m on \\u{9}#) with x=a\\u{7}, y=[1,\"b\"]
+"
+    );
+}
+
+#[test]
+fn the_intent_of_an_invalid_topology_says_why() {
+    let topology = Topology::builder().queue("").queue("a").transient("a").build();
+    assert_eq!(topology.intent(), "Topology: invalid\n  acemq: queue name is empty\n");
+    let empty = Topology::builder().build();
+    assert_eq!(empty.intent(), "Topology: 0 exchanges, 0 queues, 0 bindings\n");
+    // printf '' | sha256sum
+    assert_eq!(
+        empty.tables().unwrap().fingerprint(),
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    );
+}
+
+#[test]
+fn the_fingerprint_does_not_depend_on_order_or_on_who_asked() {
+    let one = yaml("exchanges: { e: { type: topic }, f: { type: topic } }\nqueues: { q: { dead_letter: true } }")
+        .tables()
+        .unwrap();
+    let other = yaml(
+        "exchanges: { f: { type: topic }, acemq.dlx: { type: direct }, e: { type: topic } }\nqueues: { q.parked: { type: classic }, q: { dead_letter: true } }",
+    )
+    .tables()
+    .unwrap();
+    assert_ne!(one, other);
+    assert_eq!(one.fingerprint(), other.fingerprint());
+}
