@@ -3,8 +3,8 @@
 use super::action::{Action, Object, PlannedDifference, Reason, Remedied, Sends, Verdict};
 use super::session::Settings;
 use crate::rabbitmq::{
-    Broker, Conditions, Difference, ExchangeDeclaration, ExistingQueue, Limit, Owner, QueueDeclaration, QueueType,
-    Refused, Version, declare_exchange, declare_exchange_passively, declare_queue, effective_request,
+    Broker, Conditions, Difference, ExchangeDeclaration, ExistingQueue, Limit, Owner, Product, QueueDeclaration,
+    QueueType, Refused, Version, declare_exchange, declare_exchange_passively, declare_queue, effective_request,
     exchange_differences, queue_differences,
 };
 use crate::state::{Presence, State};
@@ -16,6 +16,8 @@ use std::collections::BTreeSet;
 pub(super) struct Judge {
     version: Version,
     vhost: String,
+    /// Whether the broker goes by RabbitMQ's rules at all.
+    predicts: bool,
 }
 
 /// What is there without having been asked for.
@@ -31,6 +33,7 @@ impl Judge {
         Self {
             version: judged_version(&settings.broker),
             vhost: settings.vhost.clone().unwrap_or_else(|| "/".to_owned()),
+            predicts: goes_by_rabbitmq(&settings.broker),
         }
     }
 
@@ -194,6 +197,9 @@ impl Judge {
     /// the whole table was found right, but it may have been named before an argument that is foreign to the type too.
     pub fn absent_queue(&self, action: &mut Action, given: Option<QueueType>) {
         let Object::Queue(queue) = &action.object else { return };
+        if !self.predicts {
+            return action.judge(Verdict::Create);
+        }
         let conditions = self.conditions(given.map(QueueType::name));
         action.given_type = given.filter(|given| Some(*given) != queue.queue_type());
         match declare_queue(&conditions, None, queue) {
@@ -237,9 +243,15 @@ impl Asked<'_> {
     }
 }
 
-/// The version whose rules count: the broker's own, or the newest known one where it tells none.
+/// The version whose rules count: RabbitMQ's own, or the newest known one where it tells none. Another product's number
+/// says nothing about RabbitMQ's rules.
 pub(super) fn judged_version(broker: &Broker) -> Version {
-    broker.version.unwrap_or(Version::NEWEST)
+    broker.version.filter(|_| goes_by_rabbitmq(broker)).unwrap_or(Version::NEWEST)
+}
+
+/// Whether the rules of this engine are the broker's.
+pub(super) fn goes_by_rabbitmq(broker: &Broker) -> bool {
+    broker.product == Product::RabbitMq
 }
 
 fn compared(action: &mut Action, there: bool, refused: Option<Refused>, differences: Vec<Difference>) {

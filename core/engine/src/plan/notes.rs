@@ -1,7 +1,7 @@
 //! What the lines of a plan do not hold: further differences, the way out, and what could not be asked.
 
 use super::action::{Action, Object, Plan, PlannedDifference, Reason, Verdict};
-use super::judge::judged_version;
+use super::judge::{goes_by_rabbitmq, judged_version};
 use super::remedy;
 use super::render::difference_text;
 use super::session::{BrokerKind, Settings};
@@ -73,10 +73,16 @@ fn enumerate(differences: &[&PlannedDifference]) -> String {
 
 fn about_all(settings: &Settings, actions: &[Action]) -> Vec<String> {
     let mut notes = Vec::new();
-    if settings.broker.version.is_none() {
+    if settings.broker.version.is_none() && goes_by_rabbitmq(&settings.broker) {
         notes.push(format!(
             "the version of this broker is not known; rules are those of RabbitMQ {}",
             judged_version(&settings.broker)
+        ));
+    }
+    if !goes_by_rabbitmq(&settings.broker) {
+        notes.push(format!(
+            "{} is no RabbitMQ: its own answers are shown, and nothing is predicted for it",
+            settings.broker
         ));
     }
     if settings.can_ask && !settings.broker.guards_offers() {

@@ -1,6 +1,7 @@
 //! The way out of a drift: the policy that makes the live object behave as the topology asks, or a migration.
 
 use super::action::{Action, Object, PlannedDifference, Remedied, Verdict};
+use super::judge::goes_by_rabbitmq;
 use super::session::Settings;
 use crate::policy::{Policies, Remedies, Remedy, shell};
 use crate::rabbitmq::{Difference, ExchangeDeclaration, PolicyDeclaration, QueueDeclaration};
@@ -10,7 +11,8 @@ use crate::value::{Table, Value};
 
 /// Finds the remedy of everything that drifted.
 pub(super) fn find(settings: &Settings, actions: &mut [Action]) {
-    if !actions.iter().any(|action| action.verdict == Verdict::Drift) {
+    let drifts = actions.iter().any(|action| action.verdict == Verdict::Drift);
+    if !drifts || !goes_by_rabbitmq(&settings.broker) {
         return;
     }
     let vhost = settings.vhost.clone().unwrap_or_else(|| "/".to_owned());

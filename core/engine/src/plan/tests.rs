@@ -629,3 +629,27 @@ fn every_difference_has_its_words() {
         ]
     );
 }
+
+#[test]
+fn a_broker_of_another_product_is_taken_at_its_word() {
+    let broker = Broker::from_server_properties("LavinMQ", "2.9.1");
+    let settings = Settings { vhost: Some("/".to_owned()), ..Settings::amqp(broker) };
+    let wanted = QueueDeclaration::durable("there").with("x-queue-type", "quorum");
+    let queues = [wanted.clone(), QueueDeclaration { name: "absent".to_owned(), ..wanted }];
+    let mut session = PlanSession::new(tables(&[], &queues, &[]), settings);
+    session.answer(1, Answer::OK).unwrap();
+    let refused = |text: &str, code| Answer::Refused { code, text: text.to_owned(), scope: Scope::Channel };
+    session.answer(2, refused("NOT_FOUND - Queue 'absent' doesn't exists", 404)).unwrap();
+    session
+        .answer(3, refused("PRECONDITION_FAILED - Existing queue 'there' declared with other arguments", 406))
+        .unwrap();
+    assert!(session.finished());
+    let plan = session.into_plan();
+    assert_eq!(verdicts(&plan)[0], ("there", "drift"));
+    assert!(plan.actions[0].at_least && plan.actions[0].differences.is_empty());
+    let notes = plan.render_notes();
+    assert!(notes.contains("queue there differs; the broker does not say in what"), "{notes}");
+    assert!(notes.contains("LavinMQ 2.9.1 is no RabbitMQ"), "{notes}");
+    // Only RabbitMQ's own sentence proves that a queue is not there.
+    assert_eq!(verdicts(&plan)[1], ("absent", "unknown"));
+}
