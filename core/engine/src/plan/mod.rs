@@ -18,10 +18,13 @@
 mod action;
 mod apply;
 mod document;
+mod exchanges;
 mod guard;
 mod judge;
 mod notes;
 mod question;
+mod queues;
+mod reading;
 mod remedy;
 mod render;
 mod session;

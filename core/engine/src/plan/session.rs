@@ -1,14 +1,15 @@
 //! The session: which questions are open, what their answers open next, and when the plan stands.
 
-use super::action::{Action, Applied, Object, Plan, PlannedDifference, Reason, Remedied, Sends, Verdict};
-use super::guard::{ALTERNATE_EXCHANGE, Guards, given_type, guard_exchange};
+use super::action::{Action, Applied, Object, Plan, Reason, Sends};
+use super::exchanges::ExchangeWalk;
+use super::guard::guard_exchange;
 use super::judge::{Judge, decide_sends};
 use super::notes;
 use super::question::{Answer, AnswerError, Ask, Question};
-use crate::rabbitmq::{Broker, ExchangeDeclaration, Known, QueueDeclaration, Refusal, RefusalClass, Side, typed_value};
+use super::queues::Walk;
+use crate::rabbitmq::Broker;
 use crate::state::{KnownKinds, State};
 use crate::topology::Tables;
-use crate::value::Value;
 use std::collections::BTreeMap;
 
 /// What a plan is for.
@@ -121,29 +122,9 @@ impl Settings {
     }
 }
 
-/// How many times one queue is offered before the walk gives up and says "at least".
-const OFFERS: u8 = 32;
-
-/// The walk along a queue's differences: what is offered now, and what the broker has told.
-#[derive(Debug, Clone)]
-struct Walk {
-    offered: QueueDeclaration,
-    guards: Guards,
-    /// Whether the passive question found the queue.
-    was_there: bool,
-    offers: u8,
-}
-
-#[derive(Debug, Clone)]
-struct ExchangeWalk {
-    offered: ExchangeDeclaration,
-    was_there: bool,
-    offers: u8,
-}
-
 /// What an open question is for.
 #[derive(Debug)]
-enum Step {
+pub(super) enum Step {
     QueuePassive,
     QueueOffer(Box<Walk>),
     ExternalPassive,
@@ -183,7 +164,7 @@ pub struct PlanSession {
     pub(super) stopped: bool,
     /// The host gave up before the end.
     pub(super) interrupted: bool,
-    judge: Judge,
+    pub(super) judge: Judge,
 }
 
 impl PlanSession {
@@ -261,7 +242,7 @@ impl PlanSession {
         }
     }
 
-    fn open(&mut self, action: usize, step: Step, ask: Ask) {
+    pub(super) fn open(&mut self, action: usize, step: Step, ask: Ask) {
         let id = self.next_id;
         self.next_id += 1;
         self.open.insert(id, Open { action, step, ask, handed_out: false });
@@ -408,362 +389,5 @@ impl PlanSession {
         if let Some(action) = self.action(index) {
             action.applied = Some(applied);
         }
-    }
-
-    // --- queues ---
-
-    fn take_queue_passive(&mut self, index: usize, answer: Answer) {
-        let guarded = self.settings.broker.guards_offers();
-        let Some(action) = self.actions.get_mut(index) else { return };
-        let Object::Queue(queue) = &action.object else { return };
-        let was_there = match answer {
-            Answer::Ok { .. } => true,
-            Answer::Refused { code, text, .. } => {
-                let known = Known { name: Some(&queue.name), vhost: self.settings.vhost.as_deref() };
-                let refusal = Refusal::read(Some(code), &text, known);
-                if !refusal.proves_absence() {
-                    unanswered(action, &refusal, code, text);
-                    return;
-                }
-                if !guarded {
-                    self.judge.absent_queue(action, None);
-                    return;
-                }
-                false
-            }
-            Answer::Failed { why } => return action.unknown(Reason::of_failure(&why), why),
-            Answer::Cannot { why } => return action.unknown(Reason::NoInspection, why),
-        };
-        let guards = if guarded { Guards::of(queue) } else { Guards::default() };
-        let walk = Walk { offered: queue.clone(), guards, was_there, offers: 0 };
-        self.offer_queue(index, walk);
-    }
-
-    fn offer_queue(&mut self, index: usize, mut walk: Walk) {
-        walk.offers += 1;
-        let ask = Ask::QueueOffer(walk.guards.guard(&walk.offered));
-        self.open(index, Step::QueueOffer(Box::new(walk)), ask);
-    }
-
-    fn take_queue_offer(&mut self, index: usize, walk: Walk, answer: Answer) {
-        let guarded = self.settings.broker.guards_offers();
-        let Some(action) = self.actions.get_mut(index) else { return };
-        let (code, text) = match answer {
-            Answer::Ok { .. } => {
-                return match action.differences.is_empty() {
-                    true => action.judge(Verdict::Present),
-                    false => action.judge(Verdict::Drift),
-                };
-            }
-            Answer::Refused { code, text, .. } => (code, text),
-            // What the walk has told so far is proven; only its end is missing.
-            Answer::Failed { why } if action.differences.is_empty() => {
-                return action.unknown(Reason::of_failure(&why), why);
-            }
-            Answer::Cannot { why } if action.differences.is_empty() => {
-                return action.unknown(Reason::NoInspection, why);
-            }
-            Answer::Failed { .. } | Answer::Cannot { .. } => {
-                action.judge(Verdict::Drift);
-                action.at_least = true;
-                return;
-            }
-        };
-        let known = Known { name: Some(action.object.name()), vhost: self.settings.vhost.as_deref() };
-        let refusal = Refusal::read(Some(code), &text, known);
-        match refusal.class {
-            RefusalClass::Inequivalent => {}
-            // The exclusive flag is compared before everything else. The passive question would have met another
-            // connection's lock already.
-            RefusalClass::Locked if walk.was_there => {}
-            RefusalClass::Invalid if refusal.argument.as_deref().is_some_and(|name| walk.guards.contains(name)) => {
-                // Only the guard stands against it: the queue is not there and could be created.
-                return self.judge.absent_queue(action, given_type(&text));
-            }
-            RefusalClass::Invalid => {
-                action.judge(Verdict::Invalid);
-                action.refusal = Some((code, text));
-                return;
-            }
-            RefusalClass::AccessRefused if !walk.was_there => {
-                action.judge(Verdict::Invalid);
-                action.refusal = Some((code, text));
-                return;
-            }
-            _ => return unanswered(action, &refusal, code, text),
-        }
-        let first = action.refusal.is_none();
-        if first {
-            action.refusal = Some((code, text));
-        }
-        action.judge(Verdict::Drift);
-        self.walk_on(index, walk, &refusal, guarded);
-    }
-
-    /// Notes the difference that a refusal proves, takes over what the broker has, and offers again.
-    fn walk_on(&mut self, index: usize, mut walk: Walk, refusal: &Refusal, guarded: bool) {
-        let Some(action) = self.actions.get_mut(index) else { return };
-        let Object::Queue(queue) = &action.object else { return };
-        let Some(argument) = difference(refusal) else {
-            action.at_least = true;
-            return;
-        };
-        if walk.guards.contains(&argument) {
-            // The queue there is of the type that compares this guard: it is no difference, and no guard.
-            if action.differences.is_empty() {
-                action.refusal = None;
-                action.unknown(Reason::Unavailable, "not answered yet".to_owned());
-            }
-            walk.guards = walk.guards.without(&argument);
-            if walk.guards.is_empty() || walk.offers >= OFFERS {
-                action.at_least = true;
-                return;
-            }
-            return self.offer_queue(index, walk);
-        }
-        let wanted = wanted_of_queue(queue, &argument);
-        let current = match argument.as_str() {
-            "exclusive" => Some(Some(Value::Bool(!queue.exclusive))),
-            _ => current_of(refusal, &argument),
-        };
-        let told = current.clone().unwrap_or_else(|| printed(refusal));
-        action.differences.push(PlannedDifference {
-            argument: argument.clone(),
-            wanted,
-            current: told,
-            compared: true,
-            remedy: Remedied::Nothing,
-        });
-        let took_over = match (&current, argument.as_str()) {
-            (Some(Some(Value::Bool(flag))), "durable") => assign(&mut walk.offered.durable, *flag),
-            (Some(Some(Value::Bool(flag))), "auto_delete") => assign(&mut walk.offered.auto_delete, *flag),
-            (Some(Some(Value::Bool(flag))), "exclusive") => assign(&mut walk.offered.exclusive, *flag),
-            (Some(Some(value)), _) => {
-                walk.offered.arguments.insert(argument.clone(), value.clone()) != Some(value.clone())
-            }
-            (Some(None), _) => walk.offered.arguments.remove(&argument).is_some(),
-            (None, _) => false,
-        };
-        if argument == "x-queue-type" && took_over {
-            walk.guards = if guarded { Guards::of(&walk.offered) } else { walk.guards };
-        }
-        if !took_over || refusal.truncated || !guarded || walk.guards.is_empty() || walk.offers >= OFFERS {
-            action.at_least = true;
-            return;
-        }
-        self.offer_queue(index, walk);
-    }
-
-    // --- exchanges ---
-
-    fn take_external(&mut self, index: usize, answer: Answer) {
-        let Some(action) = self.actions.get_mut(index) else { return };
-        match answer {
-            Answer::Ok { .. } => action.judge(Verdict::Present),
-            Answer::Refused { code, text, .. } => {
-                let known = Known { name: Some(action.object.name()), vhost: self.settings.vhost.as_deref() };
-                let refusal = Refusal::read(Some(code), &text, known);
-                if refusal.proves_absence() {
-                    // Nobody has declared it, and this topology must not.
-                    action.judge(Verdict::Invalid);
-                    action.refusal = Some((code, text));
-                } else {
-                    unanswered(action, &refusal, code, text);
-                }
-            }
-            Answer::Failed { why } => action.unknown(Reason::of_failure(&why), why),
-            Answer::Cannot { why } => action.unknown(Reason::NoInspection, why),
-        }
-    }
-
-    fn take_exchange_passive(&mut self, index: usize, answer: Answer) {
-        let Some(action) = self.actions.get_mut(index) else { return };
-        let Object::Exchange(exchange) = &action.object else { return };
-        match answer {
-            Answer::Ok { .. } => {
-                // No guard here, but the exchange is there: offering it as it is wanted creates nothing.
-                let walk = ExchangeWalk { offered: exchange.clone(), was_there: true, offers: OFFERS };
-                let ask = Ask::ExchangeOffer(exchange.clone());
-                self.open(index, Step::ExchangeOffer(Box::new(walk)), ask);
-            }
-            Answer::Refused { code, text, .. } => {
-                let known = Known { name: Some(&exchange.name), vhost: self.settings.vhost.as_deref() };
-                let refusal = Refusal::read(Some(code), &text, known);
-                if refusal.proves_absence() {
-                    action.judge(Verdict::Create);
-                } else {
-                    unanswered(action, &refusal, code, text);
-                }
-            }
-            Answer::Failed { why } => action.unknown(Reason::of_failure(&why), why),
-            Answer::Cannot { why } => action.unknown(Reason::NoInspection, why),
-        }
-    }
-
-    fn take_exchange_offer(&mut self, index: usize, mut walk: ExchangeWalk, answer: Answer) {
-        let guarded = self.settings.broker.guards_offers();
-        let Some(action) = self.actions.get_mut(index) else { return };
-        let Object::Exchange(exchange) = &action.object else { return };
-        let (code, text) = match answer {
-            // With the guard this cannot be: a stored alternate exchange is always a text.
-            Answer::Ok { .. } => {
-                return match action.differences.is_empty() {
-                    true => action.judge(Verdict::Present),
-                    false => action.judge(Verdict::Drift),
-                };
-            }
-            Answer::Refused { code, text, .. } => (code, text),
-            Answer::Failed { why } => {
-                if action.differences.is_empty() {
-                    action.unknown(Reason::of_failure(&why), why);
-                } else {
-                    action.judge(Verdict::Drift);
-                    action.at_least = true;
-                }
-                return;
-            }
-            Answer::Cannot { why } => return action.unknown(Reason::NoInspection, why),
-        };
-        let known = Known { name: Some(&exchange.name), vhost: self.settings.vhost.as_deref() };
-        let refusal = Refusal::read(Some(code), &text, known);
-        match refusal.class {
-            RefusalClass::Inequivalent => {}
-            RefusalClass::Invalid if refusal.argument.as_deref() == Some(ALTERNATE_EXCHANGE) && guarded => {
-                return action.judge(Verdict::Create);
-            }
-            RefusalClass::Invalid => {
-                action.judge(Verdict::Invalid);
-                action.refusal = Some((code, text));
-                return;
-            }
-            _ => return unanswered(action, &refusal, code, text),
-        }
-        let Some(argument) = difference(&refusal) else {
-            action.judge(Verdict::Drift);
-            action.refusal.get_or_insert((code, text));
-            action.at_least = true;
-            return;
-        };
-        let current = current_of(&refusal, &argument);
-        let wanted = wanted_of_exchange(exchange, &argument);
-        if argument == ALTERNATE_EXCHANGE && guarded {
-            // The guard is compared last, so everything else is equal by now, and this is the real alternate exchange.
-            let Some(current) = current else {
-                action.judge(if action.differences.is_empty() { Verdict::Present } else { Verdict::Drift });
-                action.at_least = true;
-                return;
-            };
-            if current != wanted {
-                let as_wanted = self.judge.alternate_exchange_refusal(exchange, current.as_ref());
-                if action.refusal.is_none() {
-                    action.refusal = as_wanted.or(Some((code, text)));
-                }
-                action.differences.push(PlannedDifference {
-                    argument,
-                    wanted,
-                    current,
-                    compared: true,
-                    remedy: Remedied::Nothing,
-                });
-            }
-            action.judge(if action.differences.is_empty() { Verdict::Present } else { Verdict::Drift });
-            return;
-        }
-        action.judge(Verdict::Drift);
-        action.refusal.get_or_insert((code, text));
-        let told = current.clone().unwrap_or_else(|| printed(&refusal));
-        action.differences.push(PlannedDifference {
-            argument: argument.clone(),
-            wanted,
-            current: told.clone(),
-            compared: true,
-            remedy: Remedied::Nothing,
-        });
-        let took_over = match (&told, argument.as_str()) {
-            (Some(Value::Bool(flag)), "durable") => assign(&mut walk.offered.durable, *flag),
-            (Some(Value::Bool(flag)), "auto_delete") => assign(&mut walk.offered.auto_delete, *flag),
-            (Some(Value::Bool(flag)), "internal") => assign(&mut walk.offered.internal, *flag),
-            (Some(value), "type") => match value.as_text() {
-                Some(kind) => assign(&mut walk.offered.kind, kind.to_owned()),
-                None => false,
-            },
-            _ => false,
-        };
-        if !took_over || refusal.truncated || !guarded || walk.offers >= OFFERS {
-            action.at_least = true;
-            return;
-        }
-        walk.offers += 1;
-        walk.was_there = true;
-        let ask = Ask::ExchangeOffer(guard_exchange(&walk.offered));
-        self.open(index, Step::ExchangeOffer(Box::new(walk)), ask);
-    }
-}
-
-/// Records an answer that tells nothing about the object itself.
-fn unanswered(action: &mut Action, refusal: &Refusal, code: u16, text: String) {
-    let reason = match refusal.class {
-        RefusalClass::AccessRefused => Reason::AccessRefused,
-        RefusalClass::Locked => Reason::Locked,
-        _ => Reason::Unavailable,
-    };
-    if action.differences.is_empty() {
-        action.unknown(reason, text.clone());
-        action.refusal = Some((code, text));
-    } else {
-        action.judge(Verdict::Drift);
-        action.at_least = true;
-    }
-}
-
-/// What differs by this refusal: the argument that it names, or `exclusive` for a lock that is no other connection's.
-fn difference(refusal: &Refusal) -> Option<String> {
-    match refusal.class {
-        RefusalClass::Locked => Some("exclusive".to_owned()),
-        _ => refusal.argument.clone(),
-    }
-}
-
-/// Sets `place`; whether that changed anything.
-fn assign<T: PartialEq>(place: &mut T, value: T) -> bool {
-    let changed = *place != value;
-    *place = value;
-    changed
-}
-
-/// What the broker has, typed so that it can be sent back: `None` when the text does not tell, `Some(None)` when the
-/// argument is not set there.
-fn current_of(refusal: &Refusal, argument: &str) -> Option<Option<Value>> {
-    if refusal.absent == Some(Side::Current) {
-        return Some(None);
-    }
-    let printed = refusal.current.as_ref()?;
-    if refusal.truncated {
-        return None;
-    }
-    typed_value(argument, printed).map(Some)
-}
-
-/// The broker's own print of a value that cannot be typed.
-fn printed(refusal: &Refusal) -> Option<Value> {
-    refusal.current.as_ref().map(|printed| Value::text(printed.value.clone()))
-}
-
-fn wanted_of_queue(queue: &QueueDeclaration, argument: &str) -> Option<Value> {
-    match argument {
-        "durable" => Some(Value::Bool(queue.durable)),
-        "auto_delete" => Some(Value::Bool(queue.auto_delete)),
-        "exclusive" => Some(Value::Bool(queue.exclusive)),
-        _ => queue.arguments.get(argument).cloned(),
-    }
-}
-
-fn wanted_of_exchange(exchange: &ExchangeDeclaration, argument: &str) -> Option<Value> {
-    match argument {
-        "durable" => Some(Value::Bool(exchange.durable)),
-        "auto_delete" => Some(Value::Bool(exchange.auto_delete)),
-        "internal" => Some(Value::Bool(exchange.internal)),
-        "type" => Some(Value::text(exchange.kind.clone())),
-        _ => exchange.arguments.get(argument).cloned(),
     }
 }
