@@ -279,6 +279,11 @@ impl Channel {
         self.send((60, 90), Writer::new().u64(delivery_tag).bits(&[requeue]))
     }
 
+    /// `basic.recover` with `requeue`: everything that the channel holds goes back to its queues.
+    pub fn recover(&self) -> Answer<()> {
+        self.expect((60, 110), Writer::new().bits(&[true])).map(drop)
+    }
+
     /// `confirm.select`: from now on each message is confirmed.
     pub fn confirm_select(&self) -> Answer<()> {
         self.expect((85, 10), Writer::new().u8(0)).map(drop)

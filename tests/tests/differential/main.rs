@@ -1,7 +1,10 @@
 //! The engine and a real broker are asked the same, and must say the same.
 
+mod behaviour;
 mod bindings;
 mod deletions;
+mod draw;
+mod graphs;
 mod limits;
 mod pairs;
 mod recorded;

@@ -67,7 +67,8 @@ pub(super) struct Queue {
     pub(super) had_consumers: bool,
     /// When it was last used, in milliseconds of the virtual clock.
     pub(super) last_used: u64,
-    next_position: u64,
+    /// The position of the message that entered last.
+    last_position: u64,
     pub(super) arrivals: u64,
     counts_properties: bool,
     /// Channels that publish to a quorum queue, and those of them that it refuses until it has room again.
@@ -102,7 +103,7 @@ impl Queue {
             unacknowledged: 0,
             had_consumers: false,
             last_used: now,
-            next_position: 0,
+            last_position: 0,
             arrivals: 0,
             counts_properties: settings.kind == QueueType::Quorum && V4_3_QUEUES.holds(version),
             publishers: BTreeSet::new(),
@@ -125,9 +126,15 @@ impl Queue {
         if self.is_stream() { self.log.len() } else { self.store.len() }
     }
 
+    /// The position of one message more.
+    pub(super) fn next_position(&mut self) -> u64 {
+        self.last_position = self.last_position.saturating_add(1);
+        self.last_position
+    }
+
     /// A message that enters this queue at `now`.
     pub(super) fn admit(&mut self, message: Message, now: u64) -> Entry {
-        self.next_position = self.next_position.saturating_add(1);
+        let position = self.next_position();
         let ttl = match (self.settings.message_ttl, message.ttl) {
             (Some(queue), Some(own)) => Some(queue.min(own)),
             (queue, own) => queue.or(own),
@@ -135,7 +142,7 @@ impl Queue {
         // A quorum queue gives a message of no time one millisecond in which a consumer may take it.
         let ttl = ttl.map(|ttl| if self.is_quorum() { ttl.max(1) } else { ttl });
         Entry {
-            position: self.next_position,
+            position,
             expires_at: ttl.map(|ttl| now.saturating_add(ttl)),
             returned: 0,
             failed: message.failed,

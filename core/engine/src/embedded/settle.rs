@@ -171,7 +171,8 @@ impl EmbeddedBroker {
         let at_the_end =
             queue.is_quorum() && how != Return::Closed && !counts_all && queue.settings.delivery_limit.is_none();
         if at_the_end {
-            queue.store.push(entry);
+            entry.position = queue.next_position();
+            queue.store.put_last(entry);
         } else {
             queue.store.put_back(entry);
         }

@@ -122,6 +122,17 @@ impl Store {
         }
     }
 
+    /// Puts a message back at the very end, as a quorum queue without a delivery limit does: it loses its priority.
+    pub(super) fn put_last(&mut self, entry: Entry) {
+        self.bytes = self.bytes.saturating_add(entry.size);
+        match &mut self.order {
+            Order::Classic { ready, highest } => {
+                ready.insert(classic_place(*highest, &entry), entry);
+            }
+            Order::Quorum { levels, .. } => levels.by_level.entry(Reverse(NORMAL)).or_default().push_back(entry),
+        }
+    }
+
     /// The message that leaves next.
     pub(super) fn head(&self) -> Option<&Entry> {
         match &self.order {
