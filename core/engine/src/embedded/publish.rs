@@ -253,8 +253,11 @@ impl EmbeddedBroker {
         let next_tag = self.connections.channel(channel)?.delivered.saturating_add(1);
         let holder = super::channel::Holder::Named(next_tag.to_string());
         let mut delivery = self.give(name, channel, None, holder, entry, no_ack)?;
+        // A classic queue lets the next head expire before it counts, a quorum queue counts first.
+        let before = count(self.queues.get(name)?.ready());
         self.expire(name);
-        delivery.remaining = Some(count(self.queues.get(name)?.ready()));
+        let queue = self.queues.get(name)?;
+        delivery.remaining = Some(if queue.is_quorum() { before } else { count(queue.ready()) });
         Some(delivery)
     }
 

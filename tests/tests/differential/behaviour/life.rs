@@ -11,8 +11,8 @@ pub struct Life {
     pub exchange: ExchangeDeclaration,
     pub bindings: Vec<BindingDeclaration>,
     pub steps: Vec<Step>,
-    /// Whether messages come in a certain order. Those that expire at one time do not.
-    pub ordered: bool,
+    /// Whether messages expire. Then the order in which they arrive behind it is not certain.
+    pub timed: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -67,7 +67,7 @@ pub enum How {
 }
 
 const QUEUES: usize = 4;
-/// Times are chosen so that nothing is due near the end of a wait: three steps of one and two of the other stay apart.
+/// Milliseconds.
 const TTL: u64 = 600;
 const WAIT: u64 = 1500;
 
@@ -79,13 +79,12 @@ impl Life {
         life
     }
 
-    /// Messages expire, again and again; between waits little is done, because that takes time as well.
+    /// Messages expire, again and again.
     pub fn timed(draw: &mut Draw, name: &str) -> Self {
         let mut life = Self::topology(draw, name, true);
-        life.ordered = false;
         let mut number = 0;
         for _ in 0..3 {
-            for _ in 0..4 {
+            for _ in 0..6 {
                 let mut step = life.step(draw, number);
                 if let Step::Publish { properties, .. } = &mut step
                     && draw.chance(3)
@@ -156,7 +155,7 @@ impl Life {
                 ));
             }
         }
-        Self { queues, exchange, bindings, steps: Vec::new(), ordered: true }
+        Self { queues, exchange, bindings, steps: Vec::new(), timed }
     }
 
     /// The queues that take everything.

@@ -16,11 +16,12 @@ use life::{Life, Step};
 use model::Model;
 use real::Real;
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 /// Lives in which no time passes, on each generation.
-const TIMELESS: usize = 120;
+const TIMELESS: usize = 80;
 /// Lives in which it does.
-const TIMED: usize = 32;
+const TIMED: usize = 24;
 const STEPS: usize = 24;
 /// Waiting is most of what they do.
 const THREADS: usize = 8;
@@ -64,35 +65,73 @@ fn compare(vhost: &Vhost<'_>, version: Version, lives: usize, life: impl Fn(&mut
 }
 
 /// Lives one life on both; how many dead letters there were, or the first disagreement.
+///
+/// The engine's clock follows the real one. Both are never at the very same instant, so a life in which messages expire is
+/// believed to disagree only when it does so each time.
 fn live(vhost: &Vhost<'_>, version: Version, life: &Life) -> Result<usize, String> {
-    let mut model = Model::new(version, vhost.name(), life);
+    let attempts = if life.timed { 3 } else { 1 };
+    let mut answer = live_once(vhost, version, life);
+    for _ in 1..attempts {
+        if answer.is_err() {
+            answer = live_once(vhost, version, life);
+        }
+    }
+    answer
+}
+
+fn live_once(vhost: &Vhost<'_>, version: Version, life: &Life) -> Result<usize, String> {
     let mut real = Real::new(vhost, life);
+    let mut model = Model::new(version, vhost.name(), life);
     for (index, step) in life.steps.iter().enumerate() {
         if step.is_about_all() && model.holds_from_several_queues() {
             // What comes back to two queues at once may overflow in both, and then the dead letters race.
             continue;
         }
         let place = |why: String| format!("step {index}, {step:?}: {why}");
+        if let Step::Wait(milliseconds) = step {
+            std::thread::sleep(Duration::from_millis(*milliseconds));
+        }
+        follow(&mut model, &real, life);
         let (expected, actual) = (model.act(step), real.act(step));
         if expected != actual {
             return Err(place(format!("the broker says {actual:?}, the engine {expected:?}")));
         }
-        if let Step::Wait(milliseconds) = step {
-            model.wait(*milliseconds);
-            real.wait(*milliseconds);
-        }
-        real.settles_at(&model.counts()).map_err(|counts| {
-            place(format!("queues hold {counts:?} on the broker, {:?} in the engine", model.counts()))
-        })?;
+        settle(&mut model, &real, life).map_err(place)?;
     }
     for queue in life.queues.iter().map(|queue| queue.name.as_str()) {
-        let (expected, actual) = (model.drain(queue, life.ordered), real.drain(queue, life.ordered));
+        let (expected, actual) = (model.drain(queue, life.timed), real.drain(queue, life.timed));
         if expected != actual {
+            let at = expected.iter().zip(&actual).take_while(|(one, other)| one == other).count();
+            let (expected, actual) = (expected.get(at), actual.get(at));
             return Err(format!(
-                "at the end {queue} held on the broker\n  {actual:?}\nand in the engine\n  {expected:?}"
+                "at the end message {at} of {queue}: on the broker {actual:?}, in the engine {expected:?}"
             ));
         }
     }
     real.clean_up(life);
     Ok(model.dead_letters())
+}
+
+/// The engine's clock is set to the real one.
+fn follow(model: &mut Model, real: &Real, life: &Life) {
+    if life.timed {
+        model.advance_to(real.elapsed());
+    }
+}
+
+/// Waits until the queues hold equally many messages on both.
+fn settle(model: &mut Model, real: &Real, life: &Life) -> Result<(), String> {
+    let deadline = Instant::now() + Duration::from_secs(3);
+    loop {
+        let counts = real.counts(life);
+        follow(model, real, life);
+        let expected = model.counts();
+        if counts == expected {
+            return Ok(());
+        }
+        if Instant::now() > deadline {
+            return Err(format!("queues hold {counts:?} on the broker, {expected:?} in the engine"));
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }

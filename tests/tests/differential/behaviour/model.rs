@@ -5,6 +5,7 @@ use super::real::{Message, Said, comparable};
 use acemq_core::embedded::{ChannelId, ConnectionId, EmbeddedBroker, Publication, What};
 use acemq_core::rabbitmq::{Conditions, Version};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 pub struct Model {
     broker: EmbeddedBroker,
@@ -114,8 +115,10 @@ impl Model {
         self.held.windows(2).any(|pair| pair[0].1 != pair[1].1)
     }
 
-    pub fn wait(&mut self, milliseconds: u64) {
-        self.broker.advance(milliseconds);
+    /// Lets time pass until that long after the start.
+    pub fn advance_to(&mut self, elapsed: Duration) {
+        let elapsed = u64::try_from(elapsed.as_millis()).unwrap();
+        self.broker.advance(elapsed.saturating_sub(self.broker.now()));
     }
 
     /// How many messages are ready in each queue.
@@ -126,12 +129,12 @@ impl Model {
             .collect()
     }
 
-    pub fn drain(&mut self, queue: &str, ordered: bool) -> Vec<Message> {
+    pub fn drain(&mut self, queue: &str, timed: bool) -> Vec<Message> {
         let mut messages = Vec::new();
         while let Said::Got(Some(message)) = self.act(&Step::Get { queue: queue.to_owned() }) {
             messages.push(message);
         }
-        if !ordered {
+        if timed {
             messages.iter_mut().for_each(|message| message.left = None);
             messages.sort();
         }

@@ -55,14 +55,19 @@ pub struct Real {
     counter: Channel,
     exchange: String,
     held: Vec<u64>,
+    started: Instant,
 }
 
 impl Real {
+    /// A life begins with queues that nothing is in, whatever an earlier attempt left.
     pub fn new(vhost: &Vhost<'_>, life: &Life) -> Self {
         let connection = vhost.connect();
         let (publisher, consumer, counter) =
             (connection.channel().unwrap(), connection.channel().unwrap(), connection.channel().unwrap());
         publisher.confirm_select().unwrap();
+        for queue in &life.queues {
+            counter.delete_queue(&queue.name).unwrap();
+        }
         counter.declare_exchange(&life.exchange).unwrap();
         for queue in &life.queues {
             counter.declare_queue(queue).unwrap();
@@ -71,7 +76,7 @@ impl Real {
             counter.bind(binding).unwrap();
         }
         let exchange = life.exchange.name.clone();
-        Self { connection, publisher, consumer, counter, exchange, held: Vec::new() }
+        Self { connection, publisher, consumer, counter, exchange, held: Vec::new(), started: Instant::now() }
     }
 
     pub fn act(&mut self, step: &Step) -> Said {
@@ -149,37 +154,23 @@ impl Real {
         self.consumer.prefetch(0).unwrap();
     }
 
-    pub fn wait(&self, milliseconds: u64) {
-        std::thread::sleep(Duration::from_millis(milliseconds));
+    /// The time since the start.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
     }
 
-    /// Waits until the queues hold that many messages; what they hold when they never do.
-    pub fn settles_at(&self, expected: &BTreeMap<String, u32>) -> Result<(), BTreeMap<String, u32>> {
-        let deadline = Instant::now() + Duration::from_secs(3);
-        loop {
-            let counts: BTreeMap<String, u32> = expected
-                .keys()
-                .map(|queue| {
-                    let answer = self.counter.declare_queue(QueueRequest::passive(queue)).unwrap();
-                    (queue.clone(), answer.messages)
-                })
-                .collect();
-            if counts == *expected {
-                return Ok(());
-            }
-            if Instant::now() > deadline {
-                return Err(counts);
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
+    /// How many messages are ready in each queue.
+    pub fn counts(&self, life: &Life) -> BTreeMap<String, u32> {
+        let count = |name: &str| self.counter.declare_queue(QueueRequest::passive(name)).unwrap().messages;
+        life.queues.iter().map(|queue| (queue.name.clone(), count(&queue.name))).collect()
     }
 
-    pub fn drain(&mut self, queue: &str, ordered: bool) -> Vec<Message> {
+    pub fn drain(&mut self, queue: &str, timed: bool) -> Vec<Message> {
         let mut messages = Vec::new();
         while let Said::Got(Some(message)) = self.act(&Step::Get { queue: queue.to_owned() }) {
             messages.push(message);
         }
-        if !ordered {
+        if timed {
             messages.iter_mut().for_each(|message| message.left = None);
             messages.sort();
         }

@@ -213,6 +213,27 @@ fn a_message_expires_only_at_the_head_of_its_queue() {
 }
 
 #[test]
+fn each_level_of_a_quorum_queue_has_a_head_of_its_own_from_4_3_on() {
+    for (version, arguments, left) in [
+        (V4_0, quorum(), vec!["high", "low", "other"]),
+        (V4_3, quorum(), vec!["high", "other"]),
+        (V4_3, Table::new().with("x-max-priority", 9), vec!["high", "low", "other"]),
+    ] {
+        let mut bench = Bench::new(version);
+        bench.queue("q", arguments);
+        for (text, priority, expiration) in [("low", None, Some("600")), ("high", Some(7), None), ("other", None, None)]
+        {
+            let mut publication = Publication::new("", "q", text);
+            publication.properties.priority = priority;
+            publication.properties.expiration = expiration.map(str::to_owned);
+            bench.broker.publish(bench.channel, publication).unwrap();
+        }
+        bench.broker.advance(600);
+        assert_eq!(bench.ready("q"), left, "{version}");
+    }
+}
+
+#[test]
 fn the_smaller_time_to_live_counts_and_no_time_is_enough_for_a_waiting_consumer() {
     for arguments in [Table::new(), quorum()] {
         let mut bench = Bench::new(V4_0);
