@@ -15,6 +15,8 @@
 //! A message is called by its `name`, or by its body. Each step is one action; `refused: 406` says that the broker is to refuse
 //! it. The [`Report`] says what each step did, where every message is and how it got there, and which expectations failed.
 
+#[cfg(test)]
+mod catalogue;
 mod expect;
 mod form;
 mod play;
