@@ -3,11 +3,13 @@
 //! Positions cost a second, slower reading of the document, so a finding carries only a path; lines and columns are looked
 //! up when there is something to report.
 
-use super::describe::readable;
+use super::describe::{describe_binding, readable};
 use super::problem::{ObjectRef, Problem, ProblemCode};
 use crate::name::{self, NameError, NameFault, quoted};
+use crate::rabbitmq::BindingDeclaration;
 use crate::value::Value;
 use std::borrow::Cow;
+use std::fmt;
 
 /// A part of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,14 +83,45 @@ impl Findings {
     }
 }
 
+/// What a rule looks at. It is put into words only when there is something to say.
+#[derive(Clone, Copy)]
+pub(super) enum Subject<'a> {
+    Exchange(&'a str),
+    Policy(&'a str),
+    Queue(&'a str),
+    Binding(&'a BindingDeclaration),
+}
+
+impl Subject<'_> {
+    pub fn object(self) -> ObjectRef {
+        match self {
+            Self::Exchange(name) => ObjectRef::exchange(name),
+            Self::Policy(name) => ObjectRef::policy(name),
+            Self::Queue(name) => ObjectRef::queue(name),
+            Self::Binding(binding) => ObjectRef::binding(binding),
+        }
+    }
+}
+
+impl fmt::Display for Subject<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exchange(name) => write!(f, "exchange {}", quoted(name)),
+            Self::Policy(name) => write!(f, "policy {}", quoted(name)),
+            Self::Queue(name) => write!(f, "queue {}", quoted(name)),
+            Self::Binding(binding) => write!(f, "binding {}", describe_binding(binding)),
+        }
+    }
+}
+
 /// `queue "orders"`: the object of a sentence.
 pub(super) fn queue(name: &str) -> String {
-    format!("queue {}", quoted(name))
+    Subject::Queue(name).to_string()
 }
 
 /// `exchange "orders"`: the object of a sentence.
 pub(super) fn exchange(name: &str) -> String {
-    format!("exchange {}", quoted(name))
+    Subject::Exchange(name).to_string()
 }
 
 /// A value as JSON, no longer than a sentence bears.

@@ -1,11 +1,11 @@
 //! Exchanges: what is declared, what somebody else declares, and the two that every queue shares.
 
 use super::super::describe::describe_exchange;
-use super::super::finding::{Findings, Place, Section, exchange as named, joined, meant, told};
+use super::super::finding::{Findings, Place, Section, Subject, exchange as named, joined, meant, told};
 use super::super::problem::{ObjectRef, Problem, ProblemCode};
 use super::super::tables::{DeclaredExchange, ExternalExchange};
 use super::super::wish::{EXCHANGE_TYPES, ExchangeWish};
-use super::{durable, table_too_large};
+use super::{durable, sorted, table_too_large};
 use crate::name::{self, DEAD_LETTER_EXCHANGE, NameKind, RESERVED_PREFIX, RETRY_EXCHANGE, SHARED_EXCHANGE_TYPE};
 use crate::rabbitmq::{ExchangeDeclaration, predeclared_exchange};
 use crate::value::Value;
@@ -65,13 +65,14 @@ impl Exchanges {
         }
         let kind = exchange_type(&mut wish, &place, findings);
         add_alternate_exchange(&mut wish, &place, findings);
-        table_too_large(&wish.arguments, || object.clone(), || named(&wish.name), &place, findings);
+        let subject = Subject::Exchange(&wish.name);
+        table_too_large(&wish.arguments, subject, &place, findings);
         let declaration = ExchangeDeclaration {
-            durable: durable(wish.durable, wish.transient, &object, &named(&wish.name), &place, findings),
+            durable: durable(wish.durable, wish.transient, subject, &place, findings),
             kind,
             auto_delete: wish.auto_delete,
             internal: wish.internal,
-            arguments: wish.arguments.sorted(),
+            arguments: sorted(wish.arguments),
             name: wish.name,
         };
         if [DEAD_LETTER_EXCHANGE, RETRY_EXCHANGE].contains(&declaration.name.as_str()) {

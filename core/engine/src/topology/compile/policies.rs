@@ -1,10 +1,10 @@
 //! Policies: settings that an operator can change on a live queue.
 
-use super::super::finding::{Findings, Place, Section, exchange as exchange_named, joined, meant};
+use super::super::finding::{Findings, Place, Section, Subject, exchange as exchange_named, joined, meant};
 use super::super::problem::{ObjectRef, Problem, ProblemCode};
 use super::super::wish::{APPLY_TO, PolicyWish};
 use super::exchanges::{Exchanges, undeclared_help};
-use super::table_too_large;
+use super::{sorted, table_too_large};
 use crate::name::quoted;
 use crate::rabbitmq::PolicyDeclaration;
 use crate::value::Value;
@@ -29,7 +29,7 @@ impl Policies {
                 pattern: wish.pattern.unwrap_or_default(),
                 apply_to: wish.apply_to.unwrap_or_else(|| "all".to_owned()),
                 priority: wish.priority,
-                definition: wish.definition.sorted(),
+                definition: sorted(wish.definition),
             };
             match by_name.get(&policy.name).and_then(|first| policies.declared.get(*first)) {
                 None => {
@@ -75,11 +75,11 @@ impl Policies {
 }
 
 fn named(name: &str) -> String {
-    format!("policy {}", quoted(name))
+    Subject::Policy(name).to_string()
 }
 
 fn check(wish: &PolicyWish, place: &Place, findings: &mut Findings) {
-    if table_too_large(&wish.definition, || ObjectRef::policy(&wish.name), || named(&wish.name), place, findings) {
+    if table_too_large(&wish.definition, Subject::Policy(&wish.name), place, findings) {
         return;
     }
     let mut report = |code, at: Option<&'static str>, sentence: String, help: &str| {

@@ -2,18 +2,17 @@
 
 use super::super::describe::describe_queue;
 use super::super::finding::{
-    Findings, Place, Section, exchange as exchange_named, joined, meant, queue as named, told,
+    Findings, Place, Section, Subject, exchange as exchange_named, joined, meant, queue as named, told,
 };
 use super::super::problem::{ObjectRef, Problem, ProblemCode};
 use super::super::tables::{DeclaredBinding, DeclaredQueue};
 use super::super::wish::QueueWish;
 use super::exchanges::{Exchanges, undeclared_help};
-use super::{arguments, durable, retries, table_too_large};
+use super::{arguments, drop_repeats, durable, repeats, retries, sorted, table_too_large};
 use crate::name::{self, DEAD_LETTER_EXCHANGE, NameError, NameKind, RETRY_EXCHANGE, quoted};
 use crate::rabbitmq::{BindingDeclaration, QueueDeclaration, QueueType};
 use crate::value::Value;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::HashSet;
 
 const TYPE: &str = "x-queue-type";
 const DLX: &str = "x-dead-letter-exchange";
@@ -48,81 +47,74 @@ pub(super) struct Queues {
     pub bindings: Vec<DeclaredBinding>,
     /// The document's entry of each declared queue; none for a derived one.
     entries: Vec<Option<usize>>,
-    by_name: HashMap<String, usize>,
 }
 
 impl Queues {
     pub fn read(wishes: Vec<QueueWish>, exchanges: &mut Exchanges, findings: &mut Findings) -> Self {
-        let families = merge(wishes, findings);
         let mut queues = Self::default();
-        for family in families {
+        for family in families(wishes, findings) {
             if let Err(problem) = family.need_exchanges(exchanges) {
                 findings.push(Place::new(Section::Queues, family.entry), *problem);
             }
-            queues.add(family, findings);
+            queues.add(family);
         }
+        queues.merge(findings);
         queues
     }
 
-    fn add(&mut self, family: Family, findings: &mut Findings) {
-        let source = family.source.name.clone();
-        let dead_letters = family.dead_letters.iter();
-        self.bindings.extend(
-            dead_letters
-                .map(|queue| derived(BindingDeclaration::queue(DEAD_LETTER_EXCHANGE, &queue.name, &queue.name))),
-        );
-        if !family.rungs.is_empty() {
-            self.bindings.push(derived(BindingDeclaration::queue(RETRY_EXCHANGE, &source, &source)));
+    fn add(&mut self, family: Family) {
+        let Family { entry, source, dead_letters, rungs } = family;
+        let dead_letter_bindings =
+            dead_letters.iter().map(|queue| BindingDeclaration::queue(DEAD_LETTER_EXCHANGE, &queue.name, &queue.name));
+        self.bindings.extend(dead_letter_bindings.map(derived));
+        if !rungs.is_empty() {
+            self.bindings.push(derived(BindingDeclaration::queue(RETRY_EXCHANGE, &source.name, &source.name)));
         }
-        self.insert(family.source, None, family.entry, findings);
-        for queue in family.dead_letters.into_iter().chain(family.rungs) {
-            self.insert(queue, Some(source.clone()), family.entry, findings);
+        let name = source.name.clone();
+        self.push(source, None, Some(entry));
+        for queue in dead_letters.into_iter().chain(rungs) {
+            self.push(queue, Some(name.clone()), None);
         }
     }
 
-    /// Adds a queue once: a derived queue that is declared by hand as well must be declared equally.
-    fn insert(
-        &mut self,
-        declaration: QueueDeclaration,
-        derived_from: Option<String>,
-        entry: usize,
-        findings: &mut Findings,
-    ) {
-        match self.by_name.entry(declaration.name.clone()) {
-            Entry::Vacant(slot) => {
-                slot.insert(self.declared.len());
-                self.entries.push(derived_from.is_none().then_some(entry));
-                self.declared.push(DeclaredQueue { declaration, derived_from });
-            }
-            Entry::Occupied(slot) => {
-                let index = *slot.get();
-                let (Some(first), Some(first_entry)) = (self.declared.get_mut(index), self.entries.get_mut(index))
-                else {
-                    return;
-                };
-                if first.declaration.canonical() != declaration.canonical() {
-                    // Point at the entry that can be taken out: the one by hand.
-                    let at = if derived_from.is_none() { entry } else { first_entry.unwrap_or(entry) };
-                    let problem = derived_differs(first, &declaration, derived_from.as_deref());
-                    findings.push(Place::new(Section::Queues, at), problem);
-                } else if derived_from.is_none() {
-                    first.derived_from = None;
-                    *first_entry = Some(entry);
+    fn push(&mut self, declaration: QueueDeclaration, derived_from: Option<String>, entry: Option<usize>) {
+        self.declared.push(DeclaredQueue { declaration, derived_from });
+        self.entries.push(entry);
+    }
+
+    /// A derived queue that is declared by hand as well must be declared equally, and is one queue.
+    fn merge(&mut self, findings: &mut Findings) {
+        let repeats = repeats(self.declared.iter().map(|queue| queue.declaration.name.as_str()));
+        for (later, first) in &repeats {
+            let (Some(one), Some(other)) = (self.declared.get(*first), self.declared.get(*later)) else { continue };
+            let entry = |index: &usize| self.entries.get(*index).copied().flatten();
+            // What can be taken out is the one by hand.
+            let by_hand = entry(later).or(entry(first));
+            if one.declaration.canonical() != other.declaration.canonical() {
+                let problem = derived_differs(one, other);
+                match by_hand {
+                    Some(entry) => findings.push(Place::new(Section::Queues, entry), problem),
+                    None => findings.push_unplaced(problem),
                 }
+            } else if by_hand.is_some()
+                && let (Some(queue), Some(entry)) = (self.declared.get_mut(*first), self.entries.get_mut(*first))
+            {
+                queue.derived_from = None;
+                *entry = by_hand;
             }
         }
+        drop_repeats(&mut self.declared, &repeats);
+        drop_repeats(&mut self.entries, &repeats);
     }
 
-    pub fn contains(&self, name: &str) -> bool {
-        self.by_name.contains_key(name)
-    }
-
-    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.by_name.keys().map(String::as_str)
+    /// The names of all queues.
+    pub fn names(&self) -> HashSet<&str> {
+        self.declared.iter().map(|queue| queue.declaration.name.as_str()).collect()
     }
 
     /// Warnings that need every exchange and queue to be known.
     pub fn warn(&self, exchanges: &Exchanges, findings: &mut Findings) {
+        let mut names = None;
         for (DeclaredQueue { declaration, .. }, entry) in self.declared.iter().zip(&self.entries) {
             let Some(entry) = entry else { continue };
             let place = Place::new(Section::Queues, *entry);
@@ -131,30 +123,10 @@ impl Queues {
             }
             let dlx = declaration.arguments.get(DLX).and_then(Value::as_text);
             if let Some(dlx) = dlx.filter(|dlx| !exchanges.contains(dlx)) {
-                findings.push(place, self.undeclared_dlx(declaration, dlx));
+                let is_queue = names.get_or_insert_with(|| self.names()).contains(dlx);
+                findings.push(place, undeclared_dlx(declaration, dlx, is_queue));
             }
         }
-    }
-
-    fn undeclared_dlx(&self, queue: &QueueDeclaration, dlx: &str) -> Problem {
-        let sentence = format!(
-            "{} dead-letters to {}, which this topology does not declare",
-            named(&queue.name),
-            exchange_named(dlx)
-        );
-        // Exchanges and queues are easily taken for one another here.
-        let hint = if self.contains(dlx) && !queue.arguments.contains(DLK) {
-            format!(
-                " {} is a queue of this topology: to reach it through the default exchange, set {DLX} to \"\" and {DLK} to {}.",
-                quoted(dlx),
-                quoted(dlx)
-            )
-        } else {
-            String::new()
-        };
-        Problem::new(ProblemCode::DeadLetterExchangeUndeclared, ObjectRef::queue(&queue.name), sentence)
-            .field("exchange", dlx)
-            .help(undeclared_help(dlx) + &hint)
     }
 }
 
@@ -171,35 +143,31 @@ impl Family {
 }
 
 /// One family per name: equal wishes are one wish, unequal ones a problem.
-fn merge(wishes: Vec<QueueWish>, findings: &mut Findings) -> Vec<Family> {
-    let mut families: Vec<Family> = Vec::with_capacity(wishes.len());
-    let mut by_name: HashMap<String, usize> = HashMap::with_capacity(wishes.len());
-    for (entry, wish) in wishes.into_iter().enumerate() {
-        let family = family(wish, entry, findings);
-        match by_name.entry(family.source.name.clone()) {
-            Entry::Vacant(slot) => {
-                slot.insert(families.len());
-                families.push(family);
-            }
-            Entry::Occupied(slot) => {
-                if let Some(first) = families.get(*slot.get()).filter(|first| !first.equals(&family)) {
-                    findings.push(Place::new(Section::Queues, entry), duplicate(first, &family));
-                }
-            }
+fn families(wishes: Vec<QueueWish>, findings: &mut Findings) -> Vec<Family> {
+    let repeats = repeats(wishes.iter().map(|wish| wish.name.as_str()));
+    let mut families: Vec<Family> =
+        wishes.into_iter().enumerate().map(|(entry, wish)| family(wish, entry, findings)).collect();
+    for (later, first) in &repeats {
+        if let (Some(first), Some(second)) = (families.get(*first), families.get(*later))
+            && !first.equals(second)
+        {
+            findings.push(Place::new(Section::Queues, second.entry), duplicate(first, second));
         }
     }
+    drop_repeats(&mut families, &repeats);
     families
 }
 
 fn family(mut wish: QueueWish, entry: usize, findings: &mut Findings) -> Family {
     let place = Place::new(Section::Queues, entry);
-    let object = ObjectRef::queue(&wish.name);
     let name_errors = name::check_all(NameKind::Queue, &wish.name);
     for error in &name_errors {
-        findings.name_error(place.clone(), object.clone(), error);
+        findings.name_error(place.clone(), ObjectRef::queue(&wish.name), error);
     }
-    let durable = durable(wish.durable, wish.transient, &object, &named(&wish.name), &place, findings);
-    let too_large = table_too_large(&wish.arguments, || object.clone(), || named(&wish.name), &place, findings);
+    let subject = Subject::Queue(&wish.name);
+    let durable = durable(wish.durable, wish.transient, subject, &place, findings);
+    let too_large = table_too_large(&wish.arguments, subject, &place, findings);
+    let has_arguments = !wish.arguments.is_empty();
     let kind = queue_type(&mut wish, durable, &place, findings);
     let is_stream = kind == Some(QueueType::Stream);
 
@@ -219,7 +187,7 @@ fn family(mut wish: QueueWish, entry: usize, findings: &mut Findings) -> Family 
             }
             Err(errors) => {
                 for error in errors {
-                    findings.name_error(place.clone(), object.clone(), &error);
+                    findings.name_error(place.clone(), ObjectRef::queue(&wish.name), &error);
                 }
             }
         }
@@ -241,9 +209,10 @@ fn family(mut wish: QueueWish, entry: usize, findings: &mut Findings) -> Family 
         durable,
         exclusive: wish.exclusive,
         auto_delete: wish.auto_delete,
-        arguments: wish.arguments.sorted(),
+        arguments: sorted(wish.arguments),
     };
     if let Some(kind) = kind
+        && has_arguments
         && !too_large
     {
         arguments::check(&source, kind, &place, findings);
@@ -255,7 +224,6 @@ fn family(mut wish: QueueWish, entry: usize, findings: &mut Findings) -> Family 
 ///
 /// `None` when the document asks for no type that there is.
 fn queue_type(wish: &mut QueueWish, durable: bool, place: &Place, findings: &mut Findings) -> Option<QueueType> {
-    let object = ObjectRef::queue(&wish.name);
     let written = wish.arguments.remove(TYPE);
     let by_hand = match &written {
         None => None,
@@ -267,7 +235,7 @@ fn queue_type(wish: &mut QueueWish, durable: bool, place: &Place, findings: &mut
                     named(&wish.name),
                     told(value)
                 );
-                let problem = Problem::new(ProblemCode::ArgumentType, object, sentence)
+                let problem = Problem::new(ProblemCode::ArgumentType, ObjectRef::queue(&wish.name), sentence)
                     .field("argument", TYPE)
                     .help("Use the key type instead of the argument.");
                 findings.push(place.clone().at("arguments").at(TYPE), problem);
@@ -280,7 +248,7 @@ fn queue_type(wish: &mut QueueWish, durable: bool, place: &Place, findings: &mut
     {
         let sentence =
             format!("{} has the type {} and the argument {TYPE} {}", named(&wish.name), quoted(asked), quoted(by_hand));
-        let problem = Problem::new(ProblemCode::QueueTypeConflict, object, sentence)
+        let problem = Problem::new(ProblemCode::QueueTypeConflict, ObjectRef::queue(&wish.name), sentence)
             .field("first", asked)
             .field("second", by_hand)
             .help("Take the argument out: the key type writes it.");
@@ -314,7 +282,7 @@ fn queue_type(wish: &mut QueueWish, durable: bool, place: &Place, findings: &mut
                 named(&wish.name),
                 joined(&flags, "and")
             );
-            let problem = Problem::new(ProblemCode::QueueTypeNeedsDurable, object, sentence)
+            let problem = Problem::new(ProblemCode::QueueTypeNeedsDurable, ObjectRef::queue(&wish.name), sentence)
                 .field("type", kind.name())
                 .field("flags", flags)
                 .help("Take the flags out, or write type: classic.");
@@ -374,6 +342,24 @@ fn on_stream(queue: &str, code: ProblemCode, what: &str) -> Problem {
         .help("Take them out: a stream keeps every message and never sends one elsewhere; or choose another type.")
 }
 
+fn undeclared_dlx(queue: &QueueDeclaration, dlx: &str, is_queue: bool) -> Problem {
+    let sentence =
+        format!("{} dead-letters to {}, which this topology does not declare", named(&queue.name), exchange_named(dlx));
+    // Exchanges and queues are easily taken for one another here.
+    let hint = if is_queue && !queue.arguments.contains(DLK) {
+        format!(
+            " {} is a queue of this topology: to reach it through the default exchange, set {DLX} to \"\" and {DLK} to {}.",
+            quoted(dlx),
+            quoted(dlx)
+        )
+    } else {
+        String::new()
+    };
+    Problem::new(ProblemCode::DeadLetterExchangeUndeclared, ObjectRef::queue(&queue.name), sentence)
+        .field("exchange", dlx)
+        .help(undeclared_help(dlx) + &hint)
+}
+
 fn transient(queue: &str) -> Problem {
     let sentence = format!(
         "{} is transient and not exclusive, which RabbitMQ calls deprecated since 3.13 and refuses from 4.3 on unless it is permitted",
@@ -402,14 +388,13 @@ fn duplicate(first: &Family, second: &Family) -> Problem {
         .help("Keep one of the two; declarations that are equal count as one.")
 }
 
-fn derived_differs(first: &DeclaredQueue, second: &QueueDeclaration, second_from: Option<&str>) -> Problem {
-    let name = &second.name;
-    let describe = |queue: &QueueDeclaration, from: Option<&str>| match from {
-        Some(source) => format!("({}) as part of {}", describe_queue(queue), named(source)),
-        None => format!("({}) by hand", describe_queue(queue)),
+fn derived_differs(first: &DeclaredQueue, second: &DeclaredQueue) -> Problem {
+    let name = &first.declaration.name;
+    let describe = |queue: &DeclaredQueue| match &queue.derived_from {
+        Some(source) => format!("({}) as part of {}", describe_queue(&queue.declaration), named(source)),
+        None => format!("({}) by hand", describe_queue(&queue.declaration)),
     };
-    let first = describe(&first.declaration, first.derived_from.as_deref());
-    let second = describe(second, second_from);
+    let (first, second) = (describe(first), describe(second));
     let sentence = format!("{} is declared twice: {first} and {second}", named(name));
     Problem::new(ProblemCode::DuplicateQueue, ObjectRef::queue(name), sentence)
         .field("first", first)
