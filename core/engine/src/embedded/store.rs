@@ -186,9 +186,13 @@ impl Store {
         }
     }
 
-    /// Takes everything.
+    /// Takes everything. A quorum queue begins its turns of priorities anew.
     pub(super) fn drain(&mut self) -> Vec<Entry> {
-        std::iter::from_fn(|| self.take()).collect()
+        let all = std::iter::from_fn(|| self.take()).collect();
+        if let Order::Quorum { levels, .. } = &mut self.order {
+            levels.turn = 0;
+        }
+        all
     }
 
     /// Everything, in the order in which it would leave if nothing came in between.

@@ -392,3 +392,23 @@ fn priorities_go_first_where_the_queue_knows_them() {
     assert_eq!(order(V4_0, quorum()), "cdaebf");
     assert_eq!(order(V4_3, quorum()), "ecdafb");
 }
+
+#[test]
+fn purging_begins_the_turns_of_priorities_anew() {
+    let mut bench = Bench::new(V4_0);
+    bench.queue("q", quorum());
+    let put = |bench: &mut Bench, text: &str, priority| {
+        let mut publication = Publication::new("", "q", text);
+        publication.properties.priority = Some(priority);
+        bench.broker.publish(bench.channel, publication).unwrap();
+    };
+    for priority in [9, 9, 0] {
+        put(&mut bench, "gone", priority);
+    }
+    bench.get("q");
+    bench.get("q");
+    bench.broker.purge(bench.channel, "q").unwrap();
+    put(&mut bench, "low", 0);
+    put(&mut bench, "high", 9);
+    assert_eq!(bench.ready("q"), ["high", "low"]);
+}
