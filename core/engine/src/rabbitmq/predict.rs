@@ -78,3 +78,6 @@ pub fn stored_name(name: &str) -> Cow<'_, str> {
         Cow::Borrowed(name)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,6 +17,8 @@ use crate::value::Value;
 
 /// The pseudo queue of direct reply-to.
 const REPLY_TO: &str = "amq.rabbitmq.reply-to";
+/// Stands for the name that the broker makes up.
+const SERVER_NAMED_EXAMPLE: &str = "amq.gen-AAAAAAAAAAAAAAAAAAAAAA";
 const TYPE: &str = "x-queue-type";
 
 /// Whose an existing queue is, seen from the connection that asks.
@@ -103,7 +105,8 @@ fn means_default(version: Version, value: &Value) -> bool {
 /// What the broker answers to an active `queue.declare`: the queue as it is stored afterwards, or the refusal.
 ///
 /// `existing` is the queue under [`stored_name`] of the request's name. An empty name stays empty in the answer: giving out
-/// a name (`amq.gen-…`) is the caller's business.
+/// a name is the caller's business. A refusal of such a request shows a name of the shape that the broker gives,
+/// `amq.gen-` and 22 characters.
 ///
 /// # Errors
 /// The first check that fails, in the broker's order.
@@ -116,19 +119,23 @@ pub fn declare_queue(
         return reply_to(conditions, &stored_name(&request.name)).map(|()| request.clone());
     }
     let mut effective = effective_request(conditions, request);
-    if effective.name.is_empty() {
-        server_named(conditions, &effective)?;
+    let server_named = effective.name.is_empty();
+    if server_named {
+        can_be_server_named(conditions, &effective)?;
+        SERVER_NAMED_EXAMPLE.clone_into(&mut effective.name);
     } else {
-        let queue = Resource::queue(&effective.name);
-        not_reserved(conditions, queue)?;
-        conditions.require(Right::Configure, queue)?;
+        not_reserved(conditions, Resource::queue(&effective.name))?;
     }
+    conditions.require(Right::Configure, Resource::queue(&effective.name))?;
     if let Some(existing) = existing {
         redeclare::queue(conditions, existing, &effective)?;
         return Ok(existing.declaration.clone());
     }
     create::check(conditions, &effective)?;
     effective.durable = stored_durable(&effective);
+    if server_named {
+        effective.name.clear();
+    }
     Ok(effective)
 }
 
@@ -160,7 +167,7 @@ fn reply_to(conditions: &Conditions, name: &str) -> Result<(), Refused> {
 }
 
 /// Only a classic queue can ask the broker for a name.
-fn server_named(conditions: &Conditions, request: &QueueDeclaration) -> Result<(), Refused> {
+fn can_be_server_named(conditions: &Conditions, request: &QueueDeclaration) -> Result<(), Refused> {
     if !LISTS_BY_TYPE.holds(conditions.version) {
         return Ok(());
     }
