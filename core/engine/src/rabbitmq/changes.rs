@@ -51,6 +51,8 @@ changes! {
     LAZY_MODE_GONE = (3, 12, 0);
     /// More policy keys of quorum queues keep a policy off classic queues and streams.
     FOREIGN_POLICY_KEYS = (3, 12, 7);
+    /// Classic queues ignore `x-queue-mode`.
+    LAZY_BY_NATURE = (3, 12, 0);
     /// Queue limits are checked after the arguments, and a cluster has one too.
     LATE_QUEUE_LIMIT = (3, 13, 0);
     /// Expiration and `CC` of a message are checked before its `user_id`.

@@ -176,3 +176,77 @@ fn number(value: &Value) -> Option<i128> {
         other => other.as_integer().map(i128::from),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queue(kind: &str) -> QueueDeclaration {
+        QueueDeclaration::durable("q").with("x-queue-type", kind)
+    }
+
+    fn named(differences: &[Difference]) -> Vec<(&str, bool)> {
+        differences.iter().map(|difference| (difference.argument.as_str(), difference.compared)).collect()
+    }
+
+    #[test]
+    fn all_differences_come_in_the_broker_s_order_then_those_never_compared() {
+        let stored = queue("classic").with("x-message-ttl", 1).with("x-max-length", 5).with("foo", 1);
+        let mut request = queue("quorum").with("x-message-ttl", 2).with("x-delivery-limit", 3).with("foo", 2);
+        request.durable = false;
+        let differences = queue_differences(Version::NEWEST, &stored, &request);
+        // rabbitmq.md 1.3: the list of the existing type, on which the delivery limit does not stand.
+        assert_eq!(
+            named(&differences),
+            [
+                ("durable", true),
+                ("x-message-ttl", true),
+                ("x-max-length", true),
+                ("x-queue-type", true),
+                ("foo", false),
+                ("x-delivery-limit", false)
+            ]
+        );
+        assert_eq!(differences[1].wanted, Some(Value::I64(2)));
+        assert_eq!(differences[1].current, Some(Value::I64(1)));
+        assert_eq!(differences[2].wanted, None);
+    }
+
+    #[test]
+    fn equivalent_tables_do_not_differ() {
+        let stored = QueueDeclaration::durable("q").with("x-message-ttl", Value::I32(5)).with("foo", Value::I32(5));
+        let request = queue("classic").with("x-message-ttl", Value::Timestamp(5)).with("foo", Value::I64(5));
+        assert_eq!(queue_differences(Version::NEWEST, &stored, &request), []);
+        // An exclusive queue is stored transient.
+        let exclusive = QueueDeclaration { exclusive: true, durable: false, ..stored.clone() };
+        let asked = QueueDeclaration { exclusive: true, ..stored };
+        assert_eq!(queue_differences(Version::NEWEST, &exclusive, &asked), []);
+    }
+
+    #[test]
+    fn of_an_exchange_s_arguments_only_the_alternate_exchange_is_compared() {
+        let stored = ExchangeDeclaration::durable("x", "topic").with("alternate-exchange", "a").with("x-foo", 1);
+        let request = ExchangeDeclaration { internal: true, ..ExchangeDeclaration::durable("x", "direct") };
+        let differences = exchange_differences(Version::NEWEST, &stored, &request);
+        let expected = [("type", true), ("internal", true), ("alternate-exchange", true), ("x-foo", false)];
+        assert_eq!(named(&differences), expected);
+    }
+
+    /// rabbitmq.md 1.1, and the answers of four brokers.
+    #[test]
+    fn two_values_are_compared_by_class_and_by_content() {
+        let same = |a: Value, b: Value| compare("x", Some(&a), Some(&b)) == Comparison::Equivalent;
+        assert!(same(Value::F32(1.5), Value::F64(1.5)) && !same(Value::F32(0.1), Value::F64(0.1)));
+        assert!(same(Value::text("a"), Value::Binary(b"a".to_vec())));
+        assert!(same(Value::F64(0.0), Value::F64(-0.0)));
+        assert!(same(Value::Array(vec![]), Value::Table(Table::new())));
+        assert!(same(Value::I64(-1), Value::I8(-1)) && !same(Value::I64(1), Value::F64(1.0)));
+        assert!(!same(Value::Bool(true), Value::I8(1)) && !same(Value::Void, Value::text("undefined")));
+        let array = |item: Value| Value::Array(vec![item]);
+        assert!(!same(array(Value::I32(1)), array(Value::I64(1))), "types count inside an array");
+        let decimal = |unscaled| Value::Decimal { scale: 0, unscaled };
+        assert!(same(decimal(5), decimal(5)));
+        assert_eq!(compare("x", Some(&decimal(5)), Some(&Value::I32(5))), Comparison::Crash);
+        assert_eq!(compare("x", Some(&decimal(5)), None), Comparison::Different);
+    }
+}

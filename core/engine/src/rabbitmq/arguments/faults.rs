@@ -5,6 +5,7 @@
 
 use super::check::{Check, Complaint, MAX_EXPIRY_MS, Rule, checks, complain};
 use super::known_arguments;
+use crate::rabbitmq::changes::{LAZY_BY_NATURE, V4_3};
 use crate::rabbitmq::term::type_name;
 use crate::rabbitmq::{QueueDeclaration, QueueType, Version};
 use crate::value::Value;
@@ -83,10 +84,10 @@ pub fn check_arguments(version: Version, kind: QueueType, queue: &QueueDeclarati
 
 fn fault_of(version: Version, kind: QueueType, queue: &QueueDeclaration, name: &str, value: &Value) -> Option<Fault> {
     if let Some(check) = checks(version, kind).find(|check| check.argument == name) {
-        return value_fault(version, check, queue, value).or_else(|| ignored(kind, name, value));
+        return value_fault(version, check, queue, value).or_else(|| ignored(version, kind, name, value));
     }
     if known_arguments(version, kind).any(|known| known == name) {
-        return unchecked_fault(name, value);
+        return unchecked_fault(version, name, value).or_else(|| ignored(version, kind, name, value));
     }
     let known_to: Vec<QueueType> = QueueType::ALL
         .into_iter()
@@ -120,20 +121,32 @@ fn value_fault(version: Version, check: &Check, queue: &QueueDeclaration, value:
     })
 }
 
-/// What the broker stores unchecked and then cannot use.
-fn unchecked_fault(name: &str, value: &Value) -> Option<Fault> {
-    let whole = matches!(name, "x-delivery-limit" | "x-delayed-retry-min" | "x-delayed-retry-max");
-    (whole && value.as_integer().is_none())
-        .then(|| Fault::WrongType { expected: "a whole number".to_owned(), found: type_name(value) })
+/// What no list of value checks covers: numbers that the broker stores unchecked and then cannot use, and an argument that is
+/// denied whatever its value.
+fn unchecked_fault(version: Version, name: &str, value: &Value) -> Option<Fault> {
+    match name {
+        "x-delivery-limit" | "x-delayed-retry-min" | "x-delayed-retry-max" if value.as_integer().is_none() => {
+            Some(Fault::WrongType { expected: "a whole number".to_owned(), found: type_name(value) })
+        }
+        "x-queue-master-locator" if V4_3.holds(version) => {
+            Some(Fault::WrongValue { expected: "x-queue-leader-locator instead".to_owned(), every_version: false })
+        }
+        _ => None,
+    }
 }
 
-fn ignored(kind: QueueType, name: &str, value: &Value) -> Option<Fault> {
+fn ignored(version: Version, kind: QueueType, name: &str, value: &Value) -> Option<Fault> {
     let instead = match (kind, name) {
         (QueueType::Quorum, "x-overflow") if value.as_text() == Some("reject-publish-dlx") => {
             "a quorum queue drops from its head instead"
         }
         (QueueType::Quorum, "x-max-in-memory-length" | "x-max-in-memory-bytes") => {
             "quorum queues no longer keep messages in memory"
+        }
+        (QueueType::Classic, "x-queue-mode")
+            if LAZY_BY_NATURE.holds(version) && matches!(value.as_text(), Some("default" | "lazy")) =>
+        {
+            "classic queues write messages to disk anyway since RabbitMQ 3.12"
         }
         _ => return None,
     };
@@ -156,5 +169,82 @@ fn expectation(rule: Rule) -> String {
         Rule::Boolean => "true or false".to_owned(),
         Rule::Type => one_of(&["classic", "quorum", "stream"]),
         Rule::MaxAge => "digits and one of Y, M, D, h, m, s, as in \"7D\"".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faults(kind: QueueType, entries: &[(&str, Value)]) -> Vec<(String, Fault)> {
+        let mut queue = QueueDeclaration::durable("q");
+        for (name, value) in entries {
+            queue.arguments.insert(*name, value.clone());
+        }
+        let faults = check_arguments(Version::NEWEST, kind, &queue);
+        faults.into_iter().map(|fault| (fault.argument, fault.fault)).collect()
+    }
+
+    fn fault(kind: QueueType, name: &str, value: impl Into<Value>) -> Option<Fault> {
+        faults(kind, &[(name, value.into())]).into_iter().next().map(|(_, fault)| fault)
+    }
+
+    /// RULES 4: everything at once, each with its argument.
+    #[test]
+    fn every_fault_is_found_in_the_order_of_the_table() {
+        let found = faults(
+            QueueType::Quorum,
+            &[
+                ("x-message-ttl", Value::text("60s")),
+                ("x-expires", Value::I64(0)),
+                ("x-max-priority", Value::I64(5)),
+                ("x-dead-letter-routing-key", Value::text("k")),
+                ("max-length", Value::I64(5)),
+                ("x-max-lenght", Value::I64(5)),
+                ("x-overflow", Value::text("reject-publish-dlx")),
+                ("note", Value::I64(5)),
+            ],
+        );
+        let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "x-message-ttl",
+                "x-expires",
+                "x-max-priority",
+                "x-dead-letter-routing-key",
+                "max-length",
+                "x-max-lenght",
+                "x-overflow"
+            ]
+        );
+        let ttl = "a whole number of milliseconds from 0 to 315360000000".to_owned();
+        assert_eq!(found[0].1, Fault::WrongType { expected: ttl, found: "longstr" });
+        assert!(matches!(found[1].1, Fault::WrongValue { every_version: true, .. }));
+        assert_eq!(found[2].1, Fault::Foreign { known_to: vec![QueueType::Classic] });
+        assert_eq!(found[3].1, Fault::RoutingKeyWithoutExchange);
+        assert_eq!(found[4].1, Fault::MissingPrefix { meant: "x-max-length" });
+        assert_eq!(found[5].1, Fault::Unknown);
+        assert!(matches!(found[6].1, Fault::Ignored { .. }));
+    }
+
+    /// RULES 4: what depends on the version is no problem of the document.
+    #[test]
+    fn only_what_every_version_refuses_is_a_problem() {
+        let problem = |kind, name: &str, value: Value| {
+            let fault = fault(kind, name, value).map(|fault| ArgumentFault { argument: name.to_owned(), fault });
+            fault.map(|fault| fault.is_problem())
+        };
+        assert_eq!(problem(QueueType::Classic, "x-message-ttl", Value::I64(-1)), Some(true));
+        assert_eq!(problem(QueueType::Classic, "x-queue-version", Value::I64(3)), Some(true));
+        assert_eq!(problem(QueueType::Classic, "x-queue-version", Value::I64(1)), Some(false));
+        assert_eq!(problem(QueueType::Classic, "x-queue-version", Value::I64(2)), None);
+        assert_eq!(problem(QueueType::Classic, "x-queue-master-locator", Value::text("random")), Some(false));
+        assert_eq!(problem(QueueType::Classic, "x-queue-mode", Value::text("lazy")), Some(false));
+        // Stored unchecked on every version, and of no use.
+        assert_eq!(problem(QueueType::Quorum, "x-delivery-limit", Value::text("5")), Some(true));
+        assert_eq!(problem(QueueType::Quorum, "x-delivery-limit", Value::I64(-1)), None);
+        assert_eq!(problem(QueueType::Stream, "x-max-age", Value::text("7D")), None);
+        assert_eq!(problem(QueueType::Stream, "x-max-age", Value::text("7d")), Some(true));
     }
 }
