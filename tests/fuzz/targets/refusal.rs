@@ -16,8 +16,8 @@ fuzz_target!(|bytes: &[u8]| {
         _ => Some(541),
     };
     let refusal = Refusal::read(code, text, known);
-    assert!(!refusal.says.is_empty());
-    assert!(!refusal.says.contains('\n'), "a sentence is one line");
+    assert!(!refusal.says().is_empty());
+    assert!(!refusal.says().contains('\n'), "a sentence is one line");
     assert!(!refusal.proves_absence() || refusal.name.is_some());
     assert!(refusal.received.is_none() || refusal.absent != Some(acemq_core::rabbitmq::Side::Received));
     // What is named is in the text, or is what the caller knows.

@@ -21,7 +21,7 @@ pub fn explain(arguments: &ExplainArguments) -> Result<Report, Failure> {
 }
 
 fn said(refusal: &Refusal) -> String {
-    format!("{}\n", acemq_core::topology::shown_name(&refusal.says))
+    format!("{}\n", acemq_core::topology::shown_name(&refusal.says()))
 }
 
 fn lines(json_lines: bool) -> Result<Report, Failure> {

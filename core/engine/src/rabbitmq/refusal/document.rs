@@ -62,7 +62,7 @@ impl Refusal {
             current: self.current.as_ref().map(PrintedDocument::from),
             absent: self.absent.map(super::Side::name),
             truncated: self.truncated,
-            says: self.says.clone(),
+            says: self.says(),
         }
     }
 }

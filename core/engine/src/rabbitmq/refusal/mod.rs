@@ -173,13 +173,12 @@ pub struct Refusal {
     pub absent: Option<Side>,
     /// The broker cut the text (at 255 bytes, or characters from 4.0.5 on): there may be more than this says.
     pub truncated: bool,
-    /// One sentence in plain words.
-    pub says: String,
     /// The AMQP reply code: the caller's, else the one that the text shows.
     pub code: Option<u16>,
     /// The explanation without its `NAME - ` and without what a client put around it.
     pub text: String,
-    absence: bool,
+    /// The wording that was found, with the fields that are not above.
+    found: Option<Found<'static>>,
 }
 
 impl Refusal {
@@ -228,7 +227,7 @@ impl Refusal {
         let (received, current, absent) = (sides.received.take(), sides.current.take(), sides.absent);
         let sent =
             argument.as_ref().and_then(|_| found.get("value").or_else(|| found.get("error").and_then(sent_value)));
-        let mut refusal = Self {
+        Self {
             class: found.wording.class,
             kind,
             name: owned(found.get("name")),
@@ -238,13 +237,10 @@ impl Refusal {
             current,
             absent,
             truncated: found.mode == Mode::Cut || found.ends_cut(text),
-            says: String::new(),
             code,
             text: text.to_owned(),
-            absence: found.wording.absence && found.mode != Mode::Followed,
-        };
-        refusal.says = sentence::say(&refusal, Some(&found));
-        refusal
+            found: Some(found.for_the_sentence()),
+        }
     }
 
     fn unknown(code: Option<u16>, text: &str) -> Self {
@@ -254,7 +250,7 @@ impl Refusal {
             Some(540) => RefusalClass::NotImplemented,
             _ => RefusalClass::Other,
         };
-        let mut refusal = Self {
+        Self {
             class,
             kind: None,
             name: None,
@@ -264,13 +260,15 @@ impl Refusal {
             current: None,
             absent: None,
             truncated: pattern::is_cut(text),
-            says: String::new(),
             code,
             text: text.to_owned(),
-            absence: false,
-        };
-        refusal.says = sentence::say(&refusal, None);
-        refusal
+            found: None,
+        }
+    }
+
+    /// One sentence in plain words.
+    pub fn says(&self) -> String {
+        sentence::say(self, self.found.as_ref())
     }
 
     /// Whether this proves that the queue or exchange [`name`](Self::name) does not exist.
@@ -278,7 +276,8 @@ impl Refusal {
     /// Only `no queue 'N' in vhost 'V'` and `no exchange …` do. Every other 404 may come from a queue that is there but
     /// whose node or leader is not: planning a creation from it would be wrong.
     pub fn proves_absence(&self) -> bool {
-        self.absence && self.name.is_some() && self.code.is_none_or(|code| code == 404)
+        let said = self.found.as_ref().is_some_and(|found| found.wording.absence && found.mode != Mode::Followed);
+        said && self.name.is_some() && self.code.is_none_or(|code| code == 404)
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) enum Mode {
 }
 
 /// A wording that was found, with its fields.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found<'t> {
     pub(super) wording: &'static Wording,
     pub(super) mode: Mode,
@@ -43,7 +43,7 @@ pub(super) struct Found<'t> {
     fields: Vec<Field<'t>>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Field<'t> {
     name: &'static str,
     text: Cow<'t, str>,
@@ -61,10 +61,23 @@ impl Found<'_> {
         self.wording.pattern.ends_with('}') && is_cut(text)
     }
 
+    /// This, with only those fields that a [`Refusal`](super::Refusal) has no place for.
+    pub(super) fn for_the_sentence(self) -> Found<'static> {
+        let Self { wording, mode, sides, fields } = self;
+        let kept = fields.into_iter().filter(|field| !field.whole || !has_a_place(field.name));
+        let owned = |field: Field<'_>| Field { text: Cow::Owned(field.text.into_owned()), ..field };
+        Found { wording, mode, sides, fields: kept.map(owned).collect() }
+    }
+
     /// The beginning of a field that the cut left incomplete.
     pub(super) fn beginning(&self, name: &str) -> Option<&str> {
         self.fields.iter().find(|field| field.name == name && !field.whole).map(|field| &*field.text)
     }
+}
+
+/// Whether a [`Refusal`](super::Refusal) keeps that field itself.
+fn has_a_place(field: &str) -> bool {
+    matches!(field, "name" | "vhost" | "kind" | "Kind" | "argument")
 }
 
 /// The first of `wordings` that `text` matches in `mode`.

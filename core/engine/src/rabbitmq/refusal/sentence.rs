@@ -12,7 +12,7 @@ const CUT: &str = " (the broker cut its text here)";
 /// More characters of a value than this help nobody.
 const LONGEST_VALUE: usize = 200;
 
-/// The sentence for a refusal whose other fields are set.
+/// The sentence for a refusal, from its wording and the fields that it does not keep itself.
 pub(super) fn say(refusal: &Refusal, found: Option<&Found<'_>>) -> String {
     let Some(found) = found else { return unknown(refusal) };
     let words = Words { refusal, found };
@@ -96,10 +96,12 @@ impl Words<'_> {
             "error" => text().map(|error| self.complaint(error)),
             "module" => text().map(module),
             "type" => text().map(|kind| type_word(kind).into_owned()),
+            "name" => self.refusal.name.as_deref().map(in_quotes),
             "vhost" => self.refusal.vhost.as_deref().map(in_quotes),
+            "argument" => self.refusal.argument.as_deref().map(|argument| shown_name(argument).into_owned()),
             "value" => text().map(value),
             "kind" => self.refusal.kind.map(|kind| kind.name().to_owned()),
-            "user" | "node" | "reason" | "key" | "prefix" | "name" => text().map(in_quotes),
+            "user" | "node" | "reason" | "key" | "prefix" => text().map(in_quotes),
             _ => text().map(|text| shown_name(text).into_owned()),
         }
     }

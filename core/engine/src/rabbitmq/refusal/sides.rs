@@ -18,7 +18,7 @@ const TYPED: &str = "the value ";
 const OF_TYPE: &str = "' of type '";
 
 /// Both sides, as far as they are there.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Sides {
     pub(super) received: Option<Printed>,
     pub(super) current: Option<Printed>,

@@ -13,7 +13,7 @@ use super::RefusalClass::{
 use super::RefusedKind::{self, Binding, Connection, Exchange, Queue, Vhost};
 
 /// One thing that a broker says.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Wording {
     pub(super) pattern: &'static str,
     pub(super) class: RefusalClass,

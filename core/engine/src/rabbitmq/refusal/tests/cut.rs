@@ -27,8 +27,8 @@ fn a_name_that_the_cut_left_incomplete_is_not_given() {
     assert_eq!(refusal.argument.as_deref(), Some("x-dead-letter-exchange"));
     assert_eq!((&refusal.name, &refusal.vhost), (&None, &None));
     assert!(refusal.truncated);
-    assert!(refusal.says.starts_with("a queue whose name begins with \"nnn"), "{}", refusal.says);
-    assert!(refusal.says.ends_with(" (the broker cut its text here)"), "{}", refusal.says);
+    assert!(refusal.says().starts_with("a queue whose name begins with \"nnn"), "{}", refusal.says());
+    assert!(refusal.says().ends_with(" (the broker cut its text here)"), "{}", refusal.says());
 }
 
 #[test]
@@ -81,11 +81,11 @@ fn of_two_values_the_whole_ones_are_given() {
     let long = "v".repeat(200);
     let refusal = read(406, &cut_at_bytes(&inequivalent(&name, &format!("'a' but current is '{long}'"))));
     assert_eq!((&refusal.received, &refusal.current), (&Some(printed("a")), &None));
-    assert!(refusal.says.contains("asked for \"a\"; what is there begins with \"vvv"), "{}", refusal.says);
+    assert!(refusal.says().contains("asked for \"a\"; what is there begins with \"vvv"), "{}", refusal.says());
 
     let refusal = read(406, &cut_at_bytes(&inequivalent(&name, &format!("'{long}' but current is 'b'"))));
     assert_eq!((&refusal.received, &refusal.current), (&None, &None));
-    assert!(refusal.says.contains("asked for one that begins with \"vvv"), "{}", refusal.says);
+    assert!(refusal.says().contains("asked for one that begins with \"vvv"), "{}", refusal.says());
 
     let none = format!("none but current is the value '{long}' of type 'longstr'");
     let refusal = read(406, &cut_at_bytes(&inequivalent(&name, &none)));

@@ -169,7 +169,7 @@ proptest! {
     #[test]
     fn no_text_panics(text in "\\PC{0,300}", name in "\\PC{0,10}", code: Option<u16>) {
         let refusal = Refusal::read(code, &text, Known { name: Some(&name), vhost: Some(&name) });
-        prop_assert!(!refusal.says.is_empty());
+        prop_assert!(!refusal.says().is_empty());
         let _ = Refusal::read_line(&text);
         let _ = typed_value("x-max-age", &printed(&text));
     }
@@ -185,7 +185,7 @@ proptest! {
     ) {
         let text = format!("{beginning}{}", pieces.concat());
         for known in [Known::default(), Known { name: Some(&known), vhost: Some(&known) }] {
-            prop_assert!(!Refusal::read(None, &text, known).says.is_empty());
+            prop_assert!(!Refusal::read(None, &text, known).says().is_empty());
         }
     }
 }

@@ -55,8 +55,8 @@ fn every_wording_is_found_as_itself_and_has_its_sentence() {
         let text = example(wording.pattern);
         let refusal = Refusal::read(None, &text, Known::default());
         assert_eq!(refusal.class, wording.class, "{text}");
-        assert!(!refusal.says.contains('…'), "{text}: {}", refusal.says);
-        writeln!(golden, "{text}\n    {}: {}\n", refusal.class, refusal.says).unwrap();
+        assert!(!refusal.says().contains('…'), "{text}: {}", refusal.says());
+        writeln!(golden, "{text}\n    {}: {}\n", refusal.class, refusal.says()).unwrap();
     }
     insta::assert_snapshot!("wordings", golden);
 }
@@ -91,7 +91,7 @@ fn every_kind_of_difference_has_its_sentence() {
         ("alternate-exchange", "exchange", "'5' but current is 'ae'"),
     ] {
         let text = format!("inequivalent arg '{argument}' for {kind} 'orders.new' in vhost '/': received {sides}");
-        writeln!(golden, "{argument}: {sides}\n    {}\n", Refusal::read(Some(406), &text, Known::default()).says)
+        writeln!(golden, "{argument}: {sides}\n    {}\n", Refusal::read(Some(406), &text, Known::default()).says())
             .unwrap();
     }
     insta::assert_snapshot!("differences", golden);
@@ -121,7 +121,7 @@ fn every_complaint_has_its_sentence() {
         ("x-new", "{something,new}"),
     ] {
         let text = format!("invalid arg '{argument}' for queue 'orders.new' in vhost '/': {error}");
-        writeln!(golden, "{argument}: {error}\n    {}\n", Refusal::read(Some(406), &text, Known::default()).says)
+        writeln!(golden, "{argument}: {error}\n    {}\n", Refusal::read(Some(406), &text, Known::default()).says())
             .unwrap();
     }
     insta::assert_snapshot!("complaints", golden);
@@ -137,7 +137,7 @@ fn what_is_not_known_has_its_sentence() {
         (Some(599), "no name for this code"),
         (None, "Connection reset by peer"),
     ] {
-        writeln!(golden, "{text}\n    {}\n", Refusal::read(code, text, Known::default()).says).unwrap();
+        writeln!(golden, "{text}\n    {}\n", Refusal::read(code, text, Known::default()).says()).unwrap();
     }
     insta::assert_snapshot!("unknown", golden);
 }
@@ -146,7 +146,7 @@ fn what_is_not_known_has_its_sentence() {
 fn a_sentence_is_one_line_whatever_the_broker_prints() {
     let text = "PRECONDITION_FAILED - invalid arg 'x' for queue 'q' in vhost 'v': {unacceptable_type,\nl}";
     assert_eq!(
-        Refusal::read(Some(406), text, Known::default()).says,
+        Refusal::read(Some(406), text, Known::default()).says(),
         "queue \"q\" in vhost \"v\" cannot be declared: x cannot be l"
     );
 }

@@ -18,7 +18,7 @@ fn check(expected: &str) {
             "{text}"
         );
         assert!(!refusal.truncated, "{text}");
-        assert!(!refusal.says.is_empty() && !refusal.says.contains(['{', '[', '…']), "{text}: {}", refusal.says);
+        assert!(!refusal.says().is_empty() && !refusal.says().contains(['{', '[', '…']), "{text}: {}", refusal.says());
     }
 }
 
@@ -328,6 +328,6 @@ fn unknown_words_keep_the_class_of_their_code() {
     for (code, class) in [(403, AccessRefused), (405, Locked), (540, NotImplemented), (404, Other), (406, Other)] {
         let refusal = read(code, "SOMETHING_NEW - words of a later version");
         assert_eq!((refusal.class, refusal.code), (class, Some(code)));
-        assert!(refusal.says.contains(&code.to_string()), "{}", refusal.says);
+        assert!(refusal.says().contains(&code.to_string()), "{}", refusal.says());
     }
 }
