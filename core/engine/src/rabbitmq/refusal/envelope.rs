@@ -205,8 +205,7 @@ fn log_lines<'t>(text: &'t str, found: &mut Vec<Candidate<'t>>) {
 
 /// Where the unmistakable beginnings of wordings stand in the text.
 fn beginnings_within(text: &str) -> Vec<usize> {
-    let beginning = |pattern: &'static str| pattern.split('{').next().unwrap_or_default();
-    let long = WORDINGS.iter().map(|wording| beginning(wording.pattern)).filter(|beginning| beginning.len() >= 14);
+    let long = WORDINGS.iter().map(|wording| wording.beginning).filter(|beginning| beginning.len() >= 14);
     let mut at: Vec<usize> = long.filter_map(|beginning| text.find(beginning)).filter(|at| *at > 0).collect();
     at.sort_unstable();
     at.dedup();

@@ -92,19 +92,23 @@ pub(super) fn find<'t>(
     mode: Mode,
 ) -> Option<Found<'t>> {
     if mode != Mode::Cut {
-        return wordings.iter().find_map(|wording| Attempt::new(known, mode).run(wording, text));
+        return that_begin(wordings, text).find_map(|wording| Attempt::new(known, mode).run(wording, text));
     }
     let text = text.strip_suffix("...").or_else(|| text.strip_suffix('…'))?;
     let text = without_half_character(text);
     if text.len() < SHORTEST_CUT {
         return None;
     }
-    let mut all = wordings
-        .iter()
+    let mut all = that_begin(wordings, text)
         .filter(|wording| goes_with(wording.class, code))
         .filter_map(|wording| Attempt::new(known, mode).run(wording, text));
     let first = all.next()?;
     all.all(|other| other.wording.class == first.wording.class).then_some(first)
+}
+
+/// The wordings that begin as the text does.
+fn that_begin(wordings: &'static [Wording], text: &str) -> impl Iterator<Item = &'static Wording> {
+    wordings.iter().filter(|wording| text.starts_with(wording.beginning))
 }
 
 /// Whether a text ends as a cut one does.
@@ -152,8 +156,7 @@ impl<'t> Attempt<'t> {
     }
 
     fn run(mut self, wording: &'static Wording, text: &'t str) -> Option<Found<'t>> {
-        let (first, _) = split_literal(wording.pattern);
-        let matched = text.starts_with(first) && self.step(wording.pattern, text);
+        let matched = self.step(wording.pattern, text);
         matched.then_some(Found { wording, mode: self.mode, sides: self.sides, fields: self.fields })
     }
 
@@ -184,7 +187,7 @@ impl<'t> Attempt<'t> {
             return self.sides.is_some();
         }
         let (literal, behind) = split_literal(after);
-        for (printed, meant) in self.known_for(name) {
+        for (printed, meant) in known_for(self.known, name) {
             if let Some(rest) = text.strip_prefix(&*printed)
                 && rest.starts_with(literal)
                 && self.accept(name, meant.clone(), after, rest)
@@ -198,6 +201,12 @@ impl<'t> Attempt<'t> {
         }
         if literal.is_empty() {
             return self.goes_on_to_the_end(name, text);
+        }
+        if self.mode != Mode::Cut && is_word(name) && !literal.starts_with(is_word_character) {
+            // The word ends where the literal has to begin: nothing has to be searched for.
+            let end = text.find(|c| !is_word_character(c)).unwrap_or(text.len());
+            let Some((word, rest)) = text.split_at_checked(end) else { return false };
+            return rest.starts_with(literal) && self.accept(name, word.into(), after, rest);
         }
         if behind.is_empty() && self.mode == Mode::Whole {
             // The last literal stands at the very end, so the field is all that is before it.
@@ -235,7 +244,7 @@ impl<'t> Attempt<'t> {
     /// The text was cut inside this field or inside the literal behind it.
     fn is_cut(&mut self, name: &'static str, literal: &'static str, text: &'t str) -> bool {
         // Literals are ASCII, so every length is a boundary. One quote ends a word, and is no sign of an end elsewhere.
-        let shortest = if choices(name).is_some() || WORDS.contains(&name) { 1 } else { 2 };
+        let shortest = if is_word(name) { 1 } else { 2 };
         let begun = (shortest..literal.len()).rev().find_map(|length| text.strip_suffix(literal.get(..length)?));
         let (value, whole) = begun.map_or((text, false), |value| (value, true));
         let fits = if whole { allowed(name, value) } else { may_begin(name, value) };
@@ -258,29 +267,30 @@ impl<'t> Attempt<'t> {
         }
         matched
     }
+}
 
-    /// How a known name may be printed, with the name it then stands for.
-    fn known_for(&self, field: &str) -> Vec<(Cow<'t, str>, Cow<'t, str>)> {
-        let known = match field {
-            "name" => self.known.name,
-            "vhost" => self.known.vhost,
-            _ => None,
-        };
-        let Some(known) = known else { return Vec::new() };
-        let mut forms = vec![(Cow::Borrowed(known), Cow::Borrowed(known))];
-        if known.contains(['\r', '\n']) {
-            // Brokers take line ends out of names before they do anything else.
-            let stripped = known.replace(['\r', '\n'], "");
-            forms.push((stripped.clone().into(), stripped.into()));
-        }
-        if known.chars().any(|c| ('\u{80}'..='\u{ff}').contains(&c)) {
-            // 3.12 to 4.0.4 send these characters as single bytes, which are no UTF-8.
-            let bytes: Option<Vec<u8>> = known.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect();
-            let sent = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-            forms.extend(sent.map(|sent| (sent.into(), known.into())));
-        }
-        forms
-    }
+/// How a known name may be printed, with the name that it then stands for, the likeliest first.
+fn known_for<'t>(known: Known<'t>, field: &str) -> impl Iterator<Item = (Cow<'t, str>, Cow<'t, str>)> {
+    let known = match field {
+        "name" => known.name,
+        "vhost" => known.vhost,
+        _ => None,
+    };
+    let plain = known.map(|known| (known.into(), known.into()));
+    plain.into_iter().chain(known.into_iter().flat_map(disguises))
+}
+
+/// How brokers print a name that they cannot print as it is.
+fn disguises<'t>(known: &'t str) -> impl Iterator<Item = (Cow<'t, str>, Cow<'t, str>)> {
+    // Line ends are taken out of names before anything else is done.
+    let stripped = known.contains(['\r', '\n']).then(|| known.replace(['\r', '\n'], ""));
+    // 3.12 to 4.0.4 send these characters as single bytes, which are no UTF-8.
+    let bytes: Option<Vec<u8>> = (known.chars().any(|c| ('\u{80}'..='\u{ff}').contains(&c)))
+        .then(|| known.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect())
+        .flatten();
+    let sent = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let stripped = stripped.map(|stripped| (stripped.clone().into(), stripped.into()));
+    stripped.into_iter().chain(sent.map(|sent| (sent.into(), known.into())))
 }
 
 /// Whether `text` ends inside `printed`, or inside the `literal` that follows it.
@@ -292,7 +302,24 @@ fn ends_within(text: &str, printed: &str, literal: &str) -> bool {
 }
 
 fn split_literal(pattern: &'static str) -> (&'static str, &'static str) {
-    pattern.find('{').and_then(|at| pattern.split_at_checked(at)).unwrap_or((pattern, ""))
+    pattern.split_at_checked(beginning(pattern).len()).unwrap_or((pattern, ""))
+}
+
+/// The literal text before the first field.
+pub(super) const fn beginning(pattern: &'static str) -> &'static str {
+    let mut length = 0;
+    let mut rest = pattern.as_bytes();
+    while let [first, behind @ ..] = rest {
+        if *first == b'{' {
+            break;
+        }
+        length += 1;
+        rest = behind;
+    }
+    match pattern.split_at_checked(length) {
+        Some((literal, _)) => literal,
+        None => pattern,
+    }
 }
 
 /// The words that a field can be, where there are but a few.
@@ -302,6 +329,11 @@ fn choices(field: &str) -> Option<[&'static str; 2]> {
         "Kind" => Some(["Queue", "Exchange"]),
         _ => None,
     }
+}
+
+/// Whether a field is one word, of a few or of any.
+fn is_word(field: &str) -> bool {
+    choices(field).is_some() || WORDS.contains(&field)
 }
 
 fn allowed(field: &str, value: &str) -> bool {

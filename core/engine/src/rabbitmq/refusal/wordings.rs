@@ -11,11 +11,14 @@ use super::RefusalClass::{
     self, AccessRefused, InUse, Inequivalent, Invalid, Locked, NotEmpty, NotFound, NotImplemented, Other, Unavailable,
 };
 use super::RefusedKind::{self, Binding, Connection, Exchange, Queue, Vhost};
+use super::pattern::beginning;
 
 /// One thing that a broker says.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Wording {
     pub(super) pattern: &'static str,
+    /// What every text of this wording begins with: the pattern up to its first field.
+    pub(super) beginning: &'static str,
     pub(super) class: RefusalClass,
     /// The kind of object where the pattern has no `{kind}`.
     pub(super) kind: Option<RefusedKind>,
@@ -29,11 +32,11 @@ pub(super) struct Wording {
 
 /// A wording whose pattern has a `{kind}`, or that is about no object.
 const fn any(class: RefusalClass, pattern: &'static str, says: &'static str) -> Wording {
-    Wording { pattern, class, kind: None, argument: None, says, absence: false }
+    Wording { pattern, beginning: beginning(pattern), class, kind: None, argument: None, says, absence: false }
 }
 
 const fn about(kind: RefusedKind, class: RefusalClass, pattern: &'static str, says: &'static str) -> Wording {
-    Wording { pattern, class, kind: Some(kind), argument: None, says, absence: false }
+    Wording { kind: Some(kind), ..any(class, pattern, says) }
 }
 
 impl Wording {
