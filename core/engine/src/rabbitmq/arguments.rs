@@ -116,6 +116,11 @@ pub fn known_arguments(version: Version, kind: QueueType) -> impl Iterator<Item 
     listed.iter().filter(move |(_, since)| since.is_none_or(|since| since.holds(version))).map(|(name, _)| *name)
 }
 
+/// Whether `argument` is one of [`known_arguments`].
+pub(crate) fn is_known(version: Version, kind: QueueType, argument: &str) -> bool {
+    known_arguments(version, kind).any(|known| known == argument)
+}
+
 /// The arguments of `table` for which the broker refuses a new queue of `kind` whatever their value, in the order in which
 /// it looks: from 3.9 on those that other types know and this one does not, in the table's order.
 pub fn foreign_arguments(version: Version, kind: QueueType, table: &Table) -> Vec<&str> {
@@ -123,8 +128,9 @@ pub fn foreign_arguments(version: Version, kind: QueueType, table: &Table) -> Ve
         let refused: &[&str] = if kind == QueueType::Quorum { REFUSED_BY_QUORUM } else { &[] };
         return refused.iter().copied().filter(|name| table.contains(name)).collect();
     }
-    let knows = |kind: QueueType, name: &str| known_arguments(version, kind).any(|known| known == name);
-    let foreign = |name: &str| !knows(kind, name) && QueueType::ALL.into_iter().any(|other| knows(other, name));
+    let foreign = |name: &str| {
+        !is_known(version, kind, name) && QueueType::ALL.into_iter().any(|other| is_known(version, other, name))
+    };
     table.iter().map(|(name, _)| name).filter(|name| foreign(name)).collect()
 }
 

@@ -1,6 +1,6 @@
 //! What the value of an argument must be, and what a broker says when it is not.
 
-use super::known_arguments;
+use super::is_known;
 use crate::rabbitmq::changes::{
     ALWAYS_TYPED, EXPIRY_LIMIT, LISTS_BY_TYPE, PLACEMENT_TAG, QUORUM_CONSUMER_TIMEOUT, STREAM_ARGUMENT_FIXES, Since,
     V4_3,
@@ -66,8 +66,11 @@ impl Check {
         self
     }
 
-    fn applies(&self, version: Version) -> bool {
-        self.from.is_none_or(|from| from.holds(version)) && self.until.is_none_or(|until| !until.holds(version))
+    /// Whether `version` runs it for a queue of `kind`: one whose list has the argument.
+    fn applies(&self, version: Version, kind: QueueType) -> bool {
+        self.from.is_none_or(|from| from.holds(version))
+            && self.until.is_none_or(|until| !until.holds(version))
+            && is_known(version, kind, self.argument)
     }
 }
 
@@ -149,13 +152,14 @@ pub(crate) fn first_complaint(
             return Some(first);
         }
     }
-    checks(version, kind.unwrap_or(QueueType::Classic)).find_map(asked)
+    let kind_checked = kind.unwrap_or(QueueType::Classic);
+    let there = CHECKS.iter().filter(|check| table.contains(check.argument));
+    there.filter(|check| check.applies(version, kind_checked)).find_map(asked)
 }
 
-/// The checks that `version` runs for a queue of `kind`, in its order.
-pub(crate) fn checks(version: Version, kind: QueueType) -> impl Iterator<Item = &'static Check> {
-    let known: Vec<&str> = known_arguments(version, kind).collect();
-    CHECKS.iter().filter(move |check| check.applies(version) && known.contains(&check.argument))
+/// The check that `version` runs on `argument` for a queue of `kind`.
+pub(crate) fn check_of(version: Version, kind: QueueType, argument: &str) -> Option<&'static Check> {
+    CHECKS.iter().find(|check| check.argument == argument && check.applies(version, kind))
 }
 
 /// What the broker has against `value`; `table` is the one that it stands in.

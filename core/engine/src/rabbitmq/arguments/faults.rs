@@ -3,8 +3,8 @@
 //! A broker names the first fault; here all of them are found. A value that every version refuses is a problem of the
 //! document itself; what depends on the version, or is accepted without effect, is a warning.
 
-use super::check::{Check, Complaint, MAX_EXPIRY_MS, Rule, checks, complain};
-use super::known_arguments;
+use super::check::{Check, Complaint, MAX_EXPIRY_MS, Rule, check_of, complain};
+use super::{is_known, known_arguments};
 use crate::rabbitmq::changes::{LAZY_BY_NATURE, V4_3};
 use crate::rabbitmq::term::type_name;
 use crate::rabbitmq::{QueueDeclaration, QueueType, Version};
@@ -83,16 +83,13 @@ pub fn check_arguments(version: Version, kind: QueueType, queue: &QueueDeclarati
 }
 
 fn fault_of(version: Version, kind: QueueType, queue: &QueueDeclaration, name: &str, value: &Value) -> Option<Fault> {
-    if let Some(check) = checks(version, kind).find(|check| check.argument == name) {
+    if let Some(check) = check_of(version, kind, name) {
         return value_fault(version, check, queue, value).or_else(|| ignored(version, kind, name, value));
     }
-    if known_arguments(version, kind).any(|known| known == name) {
+    if is_known(version, kind, name) {
         return unchecked_fault(version, name, value).or_else(|| ignored(version, kind, name, value));
     }
-    let known_to: Vec<QueueType> = QueueType::ALL
-        .into_iter()
-        .filter(|other| known_arguments(version, *other).any(|known| known == name))
-        .collect();
+    let known_to: Vec<QueueType> = QueueType::ALL.into_iter().filter(|other| is_known(version, *other, name)).collect();
     if !known_to.is_empty() {
         return Some(Fault::Foreign { known_to });
     }

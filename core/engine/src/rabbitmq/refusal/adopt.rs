@@ -1,7 +1,7 @@
 //! Taking over what a broker printed: from the text of a value back to a value that the broker finds equal.
 
 use super::{Printed, Refusal};
-use crate::rabbitmq::arguments::check::{Rule, checks};
+use crate::rabbitmq::arguments::check::{Rule, check_of};
 use crate::rabbitmq::{QueueType, Version};
 use crate::value::Value;
 
@@ -82,8 +82,7 @@ impl Shape {
         }
         let rule = QueueType::ALL
             .into_iter()
-            .flat_map(|kind| checks(Version::NEWEST, kind))
-            .find(|check| check.argument == argument)
+            .find_map(|kind| check_of(Version::NEWEST, kind, argument))
             .map(|check| check.rule);
         match rule {
             None => Self::Unchecked,
