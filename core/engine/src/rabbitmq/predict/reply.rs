@@ -108,7 +108,7 @@ impl Text {
         } else {
             Encoding::Bytes
         };
-        Self { encoding, characters: String::new() }
+        Self { encoding, characters: String::with_capacity(LIMIT) }
     }
 
     /// Words of the broker's own (ASCII).
@@ -168,7 +168,12 @@ impl Text {
 
     /// The refusal with this explanation.
     pub(super) fn refuse(self, code: Code) -> Refused {
-        let whole = format!("{} - {}", code.name(), self.characters);
+        let whole = [code.name(), " - ", &self.characters].concat();
+        let refused = |text| Refused { code: code.number(), text, scope: code.scope() };
+        if whole.len() <= LIMIT && whole.is_ascii() {
+            // Alike in every encoding.
+            return refused(whole);
+        }
         let bytes = match self.encoding {
             Encoding::Bytes | Encoding::CharactersAsBytes => {
                 let mut bytes = Vec::with_capacity(whole.len());
@@ -194,7 +199,7 @@ impl Text {
         if bytes.len() > LIMIT {
             return crash();
         }
-        Refused { code: code.number(), text: String::from_utf8_lossy(&bytes).into_owned(), scope: code.scope() }
+        refused(String::from_utf8_lossy(&bytes).into_owned())
     }
 }
 
