@@ -310,9 +310,21 @@ impl Table {
     /// The same entries sorted by the bytes of their names; nested tables keep their order, as the broker keeps it.
     #[must_use]
     pub fn sorted(&self) -> Self {
-        let mut entries = self.entries.clone();
-        entries.sort_by(|(a, _), (b, _)| a.cmp(b));
-        Self { entries }
+        self.clone().into_sorted()
+    }
+
+    /// [`Table::sorted`] without a copy.
+    #[must_use]
+    pub fn into_sorted(mut self) -> Self {
+        self.entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+        self
+    }
+
+    /// The entries of [`Table::sorted`].
+    pub(crate) fn sorted_entries(&self) -> Vec<(&str, &Value)> {
+        let mut entries: Vec<_> = self.iter().collect();
+        entries.sort_by_key(|(name, _)| *name);
+        entries
     }
 }
 

@@ -111,7 +111,8 @@ impl Request for CompareQueues {
         let version = VersionText::read(self.rabbitmq.as_ref())?;
         let mut conditions = Conditions::new(version, "/");
         conditions.default_queue_type = self.default_queue_type;
-        let wanted = rabbitmq::effective_request(&conditions, &self.wanted.into());
+        let wanted = self.wanted.into();
+        let wanted = rabbitmq::effective_request(&conditions, &wanted);
         let differences = rabbitmq::queue_differences(version, &self.stored.into(), &wanted);
         Ok(Equivalence {
             equivalent: !differences.iter().any(|difference| difference.compared),

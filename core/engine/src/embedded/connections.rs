@@ -3,6 +3,7 @@
 use super::EmbeddedBroker;
 use super::channel::{Channel, Event};
 use crate::rabbitmq::{Conditions, Limit, Permissions, Refused, Scope, closed_channel, vhost_refused};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A connection to the embedded broker.
@@ -167,19 +168,25 @@ impl EmbeddedBroker {
     }
 
     /// The circumstances of a request of that connection: its user, and what is used of each limit.
-    pub(super) fn conditions_of(&self, connection: ConnectionId) -> Conditions {
-        let mut conditions = self.conditions.clone();
+    pub(super) fn conditions_of(&self, connection: ConnectionId) -> Cow<'_, Conditions> {
+        let mut conditions = Cow::Borrowed(&self.conditions);
         if let Some(connection) = self.connections.connections.get(&connection)
             && let Some(permissions) = self.users.get(&connection.user)
         {
+            let conditions = conditions.to_mut();
             conditions.user.clone_from(&connection.user);
             conditions.permissions = permissions.clone();
         }
-        let used =
-            |objects: usize| move |limit: Limit| Limit { declared: objects.try_into().unwrap_or(u64::MAX), ..limit };
-        conditions.queue_limit = conditions.queue_limit.map(used(self.queues.len()));
-        conditions.cluster_queue_limit = conditions.cluster_queue_limit.map(used(self.queues.len()));
-        conditions.exchange_limit = conditions.exchange_limit.map(used(self.router.exchange_count()));
+        let Conditions { queue_limit, cluster_queue_limit, exchange_limit, .. } = self.conditions;
+        if queue_limit.or(cluster_queue_limit).or(exchange_limit).is_some() {
+            let used = |objects: usize| {
+                move |limit: Limit| Limit { declared: objects.try_into().unwrap_or(u64::MAX), ..limit }
+            };
+            let conditions = conditions.to_mut();
+            conditions.queue_limit = queue_limit.map(used(self.queues.len()));
+            conditions.cluster_queue_limit = cluster_queue_limit.map(used(self.queues.len()));
+            conditions.exchange_limit = exchange_limit.map(used(self.router.exchange_count()));
+        }
         conditions
     }
 

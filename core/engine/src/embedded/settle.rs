@@ -114,7 +114,7 @@ impl EmbeddedBroker {
         delivery_tag: u64,
         multiple: bool,
     ) -> Result<Vec<Unacknowledged>, Refused> {
-        let conditions = self.conditions_of(connection);
+        let conditions = self.conditions_of(connection).into_owned();
         let unknown = || rabbitmq::unknown_delivery(&conditions, delivery_tag);
         let Some(channel) = self.connections.channel_mut(channel) else { return Err(unknown()) };
         if multiple && delivery_tag == 0 {

@@ -4,7 +4,7 @@ use super::action::{Action, Object, PlannedDifference, Reason, Remedied, Sends, 
 use super::session::Settings;
 use crate::rabbitmq::{
     Broker, Conditions, Difference, ExchangeDeclaration, ExistingQueue, Limit, Owner, Product, QueueDeclaration,
-    QueueType, Refused, Version, declare_exchange, declare_exchange_passively, declare_queue, effective_request,
+    QueueType, Refused, Version, check_queue, declare_exchange, declare_exchange_passively, effective_request,
     exchange_differences, queue_differences,
 };
 use crate::state::{Presence, State};
@@ -15,7 +15,8 @@ use std::collections::BTreeSet;
 #[derive(Debug)]
 pub(super) struct Judge {
     version: Version,
-    vhost: String,
+    /// Those of a broker that forbids nothing.
+    conditions: Conditions,
     /// Whether the broker goes by RabbitMQ's rules at all.
     predicts: bool,
 }
@@ -30,22 +31,18 @@ pub(super) struct Extras {
 
 impl Judge {
     pub fn new(settings: &Settings) -> Self {
+        let version = judged_version(&settings.broker);
         Self {
-            version: judged_version(&settings.broker),
-            vhost: settings.vhost.clone().unwrap_or_else(|| "/".to_owned()),
+            version,
+            conditions: Conditions::new(version, settings.vhost.as_deref().unwrap_or("/")),
             predicts: goes_by_rabbitmq(&settings.broker),
         }
     }
 
-    fn conditions(&self, default_queue_type: Option<&str>) -> Conditions {
-        let mut conditions = Conditions::new(self.version, self.vhost.clone());
-        conditions.default_queue_type = default_queue_type.map(str::to_owned);
-        conditions
-    }
-
     /// Judges everything that the state knows, in order: each creation counts towards the vhost's limit of queues.
     pub fn judge_known(&self, state: &State, actions: &mut [Action]) {
-        let mut conditions = self.conditions(state.default_queue_type.as_deref());
+        let mut conditions = self.conditions.clone();
+        conditions.default_queue_type.clone_from(&state.default_queue_type);
         // Which plugins a broker has is not told; an exchange that needs one is taken at its word.
         conditions.plugin_exchange_types = (actions.iter())
             .filter_map(|action| match &action.object {
@@ -98,22 +95,24 @@ impl Judge {
                     let owner =
                         |stored: &QueueDeclaration| if stored.exclusive { Owner::Another } else { Owner::Nobody };
                     let existing = stored.map(|stored| ExistingQueue { declaration: stored, owner: owner(stored) });
-                    let predicted = declare_queue(conditions, existing, queue);
-                    let effective = effective_request(conditions, queue);
-                    let differences =
-                        stored.map(|stored| queue_differences(self.version, stored, &effective)).unwrap_or_default();
+                    let refused = check_queue(conditions, existing, queue).err();
+                    let (given, differences) = {
+                        let effective = effective_request(conditions, queue);
+                        let differences = stored.map(|stored| queue_differences(self.version, stored, &effective));
+                        (effective.queue_type(), differences.unwrap_or_default())
+                    };
                     let there = stored.is_some();
-                    let given = effective.queue_type().filter(|given| Some(*given) != queue.queue_type());
+                    let given = given.filter(|given| Some(*given) != queue.queue_type());
                     if let Some(stored) = stored
                         && owner(stored) == Owner::Another
                         && queue.exclusive
                     {
                         // Another connection's: nothing of it can be compared.
-                        let text = predicted.err().map(|refused| refused.text);
+                        let text = refused.map(|refused| refused.text);
                         return action.unknown(Reason::Locked, text);
                     }
                     action.given_type = given;
-                    compared(action, there, predicted.err(), differences);
+                    compared(action, there, refused, differences);
                 }
             },
             Object::Binding(binding) => match state.binding(binding) {
@@ -195,16 +194,19 @@ impl Judge {
 
     /// The queue is not there; `given` is the type that the broker says it would have. The guard was refused only after
     /// the whole table was found right, but it may have been named before an argument that is foreign to the type too.
-    pub fn absent_queue(&self, action: &mut Action, given: Option<QueueType>) {
+    pub fn absent_queue(&mut self, action: &mut Action, given: Option<QueueType>) {
         let Object::Queue(queue) = &action.object else { return };
         if !self.predicts {
             return action.judge(Verdict::Create);
         }
-        let conditions = self.conditions(given.map(QueueType::name));
+        if self.conditions.default_queue_type.as_deref() != given.map(QueueType::name) {
+            self.conditions.default_queue_type = given.map(|given| given.name().to_owned());
+        }
         action.given_type = given.filter(|given| Some(*given) != queue.queue_type());
-        match declare_queue(&conditions, None, queue) {
-            Ok(_) => action.judge(Verdict::Create),
-            Err(refused) => {
+        let refused = check_queue(&self.conditions, None, queue).err();
+        match refused {
+            None => action.judge(Verdict::Create),
+            Some(refused) => {
                 action.judge(Verdict::Invalid);
                 action.refusal = Some((refused.code, refused.text));
             }
@@ -223,7 +225,7 @@ impl Judge {
         if let Some(current) = current {
             stored.arguments.insert(super::guard::ALTERNATE_EXCHANGE, current.clone());
         }
-        let mut conditions = self.conditions(None);
+        let mut conditions = Conditions { default_queue_type: None, ..self.conditions.clone() };
         conditions.plugin_exchange_types = vec![exchange.kind.clone()];
         declare_exchange(&conditions, Some(&stored), exchange).err().map(|refused| (refused.code, refused.text))
     }

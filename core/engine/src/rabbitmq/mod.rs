@@ -23,6 +23,7 @@ pub use declaration::{
 pub use equivalence::{Difference, exchange_differences, queue_differences};
 pub use pattern::{Match, NamePattern, exact_pattern};
 pub use predeclared::{PREDECLARED_EXCHANGES, predeclared_exchange};
+pub(crate) use predict::check_queue;
 pub use predict::{
     Conditions, ConsumeRequest, DeleteQueue, ExistingQueue, Limit, Owner, PermissionError, Permissions, Refused, Scope,
     bind, closed_channel, consume, declare_exchange, declare_exchange_passively, declare_queue,

@@ -34,6 +34,7 @@ pub use messaging::{
     ConsumeRequest, closed_channel, consume, get, no_last_queue, publish, publish_immediate, purge, unknown_delivery,
     vhost_refused,
 };
+pub(crate) use queue::check_queue;
 pub use queue::{ExistingQueue, Owner, declare_queue, declare_queue_passively, effective_request};
 pub use removal::{DeleteQueue, delete_exchange, delete_queue, unbind};
 

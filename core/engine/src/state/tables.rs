@@ -36,7 +36,7 @@ impl State {
             }
         }
         for queue in &tables.queues {
-            let mut stored = effective_request(&conditions, &queue.declaration);
+            let mut stored = effective_request(&conditions, &queue.declaration).into_owned();
             stored.durable &= !stored.exclusive;
             state.insert_queue(stored);
         }

@@ -33,7 +33,7 @@ pub fn describe_queue(queue: &QueueDeclaration) -> String {
     if queue.exclusive {
         out.push_str(", exclusive");
     }
-    for (name, value) in queue.arguments.sorted().iter().filter(|(name, _)| *name != "x-queue-type") {
+    for (name, value) in queue.arguments.sorted_entries().into_iter().filter(|(name, _)| *name != "x-queue-type") {
         let _ = write!(out, ", {}={}", shown_name(name), shown_value(value));
     }
     out
@@ -51,7 +51,7 @@ pub fn describe_exchange(exchange: &ExchangeDeclaration) -> String {
     if exchange.internal {
         out.push_str(", internal");
     }
-    for (name, value) in exchange.arguments.sorted().iter() {
+    for (name, value) in exchange.arguments.sorted_entries().into_iter() {
         let _ = write!(out, ", {}={}", shown_name(name), shown_value(value));
     }
     out
@@ -60,7 +60,7 @@ pub fn describe_exchange(exchange: &ExchangeDeclaration) -> String {
 /// The arguments of a binding as they follow it: ` with k=v, l=w`, or nothing.
 pub fn describe_binding_arguments(arguments: &Table) -> String {
     let mut out = String::new();
-    for (index, (name, value)) in arguments.sorted().iter().enumerate() {
+    for (index, (name, value)) in arguments.sorted_entries().into_iter().enumerate() {
         out.push_str(if index == 0 { " with " } else { ", " });
         let _ = write!(out, "{}={}", shown_name(name), shown_value(value));
     }

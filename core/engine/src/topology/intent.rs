@@ -65,7 +65,7 @@ pub fn describe_policy(policy: &PolicyDeclaration) -> String {
     if policy.priority != 0 {
         let _ = write!(out, ", priority {}", policy.priority);
     }
-    for (key, value) in policy.definition.sorted().iter() {
+    for (key, value) in policy.definition.sorted_entries().into_iter() {
         let _ = write!(out, ", {}={}", shown_name(key), super::describe::shown_value(value));
     }
     out

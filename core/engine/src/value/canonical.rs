@@ -41,7 +41,7 @@ pub(crate) fn write_table(out: &mut String, table: &Table) {
         out.push_str("{\"@F\":");
     }
     out.push('{');
-    for (index, (name, value)) in table.sorted().iter().enumerate() {
+    for (index, (name, value)) in table.sorted_entries().into_iter().enumerate() {
         if index > 0 {
             out.push(',');
         }

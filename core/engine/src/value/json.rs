@@ -60,7 +60,7 @@ struct Plain<'a>(&'a Table);
 impl Serialize for Plain<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, value) in self.0.sorted().iter() {
+        for (name, value) in self.0.sorted_entries().into_iter() {
             map.serialize_entry(name, value)?;
         }
         map.end()

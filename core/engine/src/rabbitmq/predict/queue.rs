@@ -14,6 +14,7 @@ use crate::rabbitmq::changes::{
 use crate::rabbitmq::equivalence::stored_durable;
 use crate::rabbitmq::{QueueDeclaration, QueueType, Version};
 use crate::value::Value;
+use std::borrow::Cow;
 
 /// The pseudo queue of direct reply-to.
 const REPLY_TO: &str = "amq.rabbitmq.reply-to";
@@ -53,29 +54,38 @@ pub struct ExistingQueue<'a> {
 ///
 /// Nothing is added to a table that has an `x-queue-type`, not even where its value (`undefined`, or empty) means "the
 /// default".
-pub fn effective_request(conditions: &Conditions, request: &QueueDeclaration) -> QueueDeclaration {
+pub fn effective_request<'r>(conditions: &Conditions, request: &'r QueueDeclaration) -> Cow<'r, QueueDeclaration> {
+    let mut effective = Cow::Borrowed(request);
+    if let Cow::Owned(name) = stored_name(&request.name) {
+        effective.to_mut().name = name;
+    }
+    if let Some(added) = added_type(conditions, request) {
+        let arguments = &mut effective.to_mut().arguments;
+        arguments.insert(TYPE, added);
+        // Whoever sets an argument in the broker sorts the table, and the order decides which argument a refusal names.
+        *arguments = std::mem::take(arguments).into_sorted();
+    }
+    effective
+}
+
+/// The default queue type that the version puts into the table of a request.
+fn added_type<'c>(conditions: &'c Conditions, request: &QueueDeclaration) -> Option<&'c str> {
     let version = conditions.version;
-    let mut effective = request.clone();
-    effective.name = stored_name(&request.name).into_owned();
     if request.arguments.contains(TYPE) || !DEFAULT_QUEUE_TYPE.holds(version) {
-        return effective;
+        return None;
     }
     let default = match configured_default(conditions) {
         Some(default) => default,
         None if ALWAYS_TYPED.holds(version) => QueueType::Classic.name(),
-        None => return effective,
+        None => return None,
     };
     let replicated = matches!(QueueType::from_name(default), Some(QueueType::Quorum | QueueType::Stream));
     let fits = !replicated || (request.durable && !request.exclusive && !request.auto_delete);
-    let added = match fits {
-        true => default,
-        false if FALL_BACK_TO_CLASSIC.holds(version) => QueueType::Classic.name(),
-        false => return effective,
-    };
-    effective.arguments.insert(TYPE, added);
-    // Whoever sets an argument in the broker sorts the table, and the order decides which argument a refusal names.
-    effective.arguments = effective.arguments.sorted();
-    effective
+    match fits {
+        true => Some(default),
+        false if FALL_BACK_TO_CLASSIC.holds(version) => Some(QueueType::Classic.name()),
+        false => None,
+    }
 }
 
 /// The default type that is set. `undefined` and the empty text are what some versions store for none.
@@ -115,26 +125,41 @@ pub fn declare_queue(
     existing: Option<ExistingQueue<'_>>,
     request: &QueueDeclaration,
 ) -> Result<QueueDeclaration, Refused> {
+    let effective = check_queue(conditions, existing, request)?;
+    Ok(match existing {
+        _ if request.name.starts_with(REPLY_TO) => request.clone(),
+        Some(existing) => existing.declaration.clone(),
+        None => QueueDeclaration { durable: stored_durable(&effective), ..effective.into_owned() },
+    })
+}
+
+/// The checks of [`declare_queue`] alone: the request as it is compared, or the refusal.
+///
+/// # Errors
+/// As there.
+pub(crate) fn check_queue<'r>(
+    conditions: &Conditions,
+    existing: Option<ExistingQueue<'_>>,
+    request: &'r QueueDeclaration,
+) -> Result<Cow<'r, QueueDeclaration>, Refused> {
     if request.name.starts_with(REPLY_TO) {
-        return reply_to(conditions, &stored_name(&request.name)).map(|()| request.clone());
+        return reply_to(conditions, &stored_name(&request.name)).map(|()| Cow::Borrowed(request));
     }
     let mut effective = effective_request(conditions, request);
     let server_named = effective.name.is_empty();
     if server_named {
         can_be_server_named(conditions, &effective)?;
-        SERVER_NAMED_EXAMPLE.clone_into(&mut effective.name);
+        SERVER_NAMED_EXAMPLE.clone_into(&mut effective.to_mut().name);
     } else {
         not_reserved(conditions, Resource::queue(&effective.name))?;
     }
     conditions.require(Right::Configure, Resource::queue(&effective.name))?;
-    if let Some(existing) = existing {
-        redeclare::queue(conditions, existing, &effective)?;
-        return Ok(existing.declaration.clone());
+    match existing {
+        Some(existing) => redeclare::queue(conditions, existing, &effective)?,
+        None => create::check(conditions, &effective)?,
     }
-    create::check(conditions, &effective)?;
-    effective.durable = stored_durable(&effective);
     if server_named {
-        effective.name.clear();
+        effective.to_mut().name.clear();
     }
     Ok(effective)
 }

@@ -155,7 +155,7 @@ fn the_default_type_is_injected_where_it_fits() {
     let stored = |version: &str, default: Option<&str>, request: &QueueDeclaration| {
         let mut conditions = conditions(version);
         conditions.default_queue_type = default.map(str::to_owned);
-        let arguments = effective_request(&conditions, request).arguments;
+        let arguments = effective_request(&conditions, request).into_owned().arguments;
         arguments.get("x-queue-type").and_then(Value::as_text).map(str::to_owned)
     };
     let fits = queue(Table::new());

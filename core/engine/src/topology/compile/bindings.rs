@@ -8,7 +8,7 @@ use super::super::problem::{ObjectRef, Problem, ProblemCode};
 use super::super::tables::DeclaredBinding;
 use super::super::wish::BindingWish;
 use super::exchanges::Exchanges;
-use super::{drop_repeats, repeats, sorted, table_too_large};
+use super::{drop_repeats, repeats, table_too_large};
 use crate::name::{MAX_NAME_BYTES, RESERVED_PREFIX};
 use crate::rabbitmq::{BindingDeclaration, DestinationType};
 use crate::value::write_table;
@@ -73,7 +73,7 @@ fn ends(wish: BindingWish, place: &Place, findings: &mut Findings) -> Option<Bin
             return None;
         }
     };
-    Some(BindingDeclaration { source, destination, destination_type, routing_key, arguments: sorted(arguments) })
+    Some(BindingDeclaration { source, destination, destination_type, routing_key, arguments: arguments.into_sorted() })
 }
 
 fn end_missing(queue: Option<String>, to_exchange: Option<String>, source: Option<String>, key: String) -> Problem {

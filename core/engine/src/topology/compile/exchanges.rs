@@ -5,7 +5,7 @@ use super::super::finding::{Findings, Place, Section, Subject, exchange as named
 use super::super::problem::{ObjectRef, Problem, ProblemCode};
 use super::super::tables::{DeclaredExchange, ExternalExchange};
 use super::super::wish::{EXCHANGE_TYPES, ExchangeWish};
-use super::{durable, sorted, table_too_large};
+use super::{durable, table_too_large};
 use crate::name::{self, DEAD_LETTER_EXCHANGE, NameKind, RESERVED_PREFIX, RETRY_EXCHANGE, SHARED_EXCHANGE_TYPE};
 use crate::rabbitmq::{ExchangeDeclaration, predeclared_exchange};
 use crate::value::Value;
@@ -72,7 +72,7 @@ impl Exchanges {
             kind,
             auto_delete: wish.auto_delete,
             internal: wish.internal,
-            arguments: sorted(wish.arguments),
+            arguments: wish.arguments.into_sorted(),
             name: wish.name,
         };
         if [DEAD_LETTER_EXCHANGE, RETRY_EXCHANGE].contains(&declaration.name.as_str()) {

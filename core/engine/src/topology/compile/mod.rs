@@ -112,13 +112,3 @@ fn drop_repeats<T>(list: &mut Vec<T>, repeats: &[(usize, usize)]) {
         !repeat
     });
 }
-
-/// The same entries sorted by the bytes of their names, without a copy.
-fn sorted(table: Table) -> Table {
-    if table.len() < 2 {
-        return table;
-    }
-    let mut entries: Vec<_> = table.into_iter().collect();
-    entries.sort_by(|(one, _), (other, _)| one.cmp(other));
-    Table::from_distinct(entries)
-}

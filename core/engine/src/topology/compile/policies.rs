@@ -4,7 +4,7 @@ use super::super::finding::{Findings, Place, Section, Subject, exchange as excha
 use super::super::problem::{ObjectRef, Problem, ProblemCode};
 use super::super::wish::{APPLY_TO, PolicyWish};
 use super::exchanges::{Exchanges, undeclared_help};
-use super::{sorted, table_too_large};
+use super::table_too_large;
 use crate::name::quoted;
 use crate::rabbitmq::PolicyDeclaration;
 use crate::value::Value;
@@ -29,7 +29,7 @@ impl Policies {
                 pattern: wish.pattern.unwrap_or_default(),
                 apply_to: wish.apply_to.unwrap_or_else(|| "all".to_owned()),
                 priority: wish.priority,
-                definition: sorted(wish.definition),
+                definition: wish.definition.into_sorted(),
             };
             match by_name.get(&policy.name).and_then(|first| policies.declared.get(*first)) {
                 None => {

@@ -8,7 +8,7 @@ use super::super::problem::{ObjectRef, Problem, ProblemCode};
 use super::super::tables::{DeclaredBinding, DeclaredQueue};
 use super::super::wish::QueueWish;
 use super::exchanges::{Exchanges, undeclared_help};
-use super::{arguments, drop_repeats, durable, repeats, retries, sorted, table_too_large};
+use super::{arguments, drop_repeats, durable, repeats, retries, table_too_large};
 use crate::name::{self, DEAD_LETTER_EXCHANGE, NameError, NameKind, RETRY_EXCHANGE, quoted};
 use crate::rabbitmq::{BindingDeclaration, QueueDeclaration, QueueType};
 use crate::value::Value;
@@ -209,7 +209,7 @@ fn family(mut wish: QueueWish, entry: usize, findings: &mut Findings) -> Family 
         durable,
         exclusive: wish.exclusive,
         auto_delete: wish.auto_delete,
-        arguments: sorted(wish.arguments),
+        arguments: wish.arguments.into_sorted(),
     };
     if let Some(kind) = kind
         && has_arguments
