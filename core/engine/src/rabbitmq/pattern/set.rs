@@ -34,6 +34,12 @@ impl ByteSet {
         self.add(&Self::of(|byte| (first..=last).contains(&byte)));
     }
 
+    /// Adds the other case of each ASCII letter.
+    pub(super) fn add_other_case(&mut self) {
+        let set = self.clone();
+        self.add(&Self::of(|byte| set.contains(byte.to_ascii_lowercase()) || set.contains(byte.to_ascii_uppercase())));
+    }
+
     pub(super) fn negate(&mut self) {
         for slot in &mut self.0 {
             *slot = !*slot;

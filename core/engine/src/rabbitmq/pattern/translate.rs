@@ -20,13 +20,14 @@ pub(super) fn translate(pattern: &str) -> Result<Translated, &'static str> {
         groups: Vec::new(),
         latin: false,
         caseless: false,
+        ever_caseless: false,
         back_reference: false,
     };
     translator.run()?;
-    if translator.caseless && translator.back_reference {
+    if translator.ever_caseless && translator.back_reference {
         return Err("a back reference that ignores case");
     }
-    Ok(Translated { text: translator.out, latin: translator.latin || translator.caseless })
+    Ok(Translated { text: translator.out, latin: translator.latin || translator.ever_caseless })
 }
 
 /// What a quantifier would repeat.
@@ -38,14 +39,24 @@ enum Atom {
     Assertion,
 }
 
+/// An open group.
+struct Group {
+    /// Where its output starts.
+    start: usize,
+    is_assertion: bool,
+    /// Whether case does not count behind it.
+    caseless_behind: bool,
+}
+
 struct Translator<'a> {
     rest: &'a [u8],
     out: String,
     atom: Option<Atom>,
-    /// For each open group, where its output starts and whether it is an assertion.
-    groups: Vec<(usize, bool)>,
+    groups: Vec<Group>,
     latin: bool,
+    /// Whether case does not count here.
     caseless: bool,
+    ever_caseless: bool,
     back_reference: bool,
 }
 
@@ -190,7 +201,7 @@ impl Translator<'_> {
         } else {
             return self.flags();
         }
-        self.groups.push((start, is_assertion));
+        self.groups.push(Group { start, is_assertion, caseless_behind: self.caseless });
         Ok(())
     }
 
@@ -198,10 +209,14 @@ impl Translator<'_> {
     fn flags(&mut self) -> Step {
         let start = self.out.len();
         let mut flags = String::new();
+        let caseless_behind = self.caseless;
         loop {
             match self.next() {
                 Some(flag @ (b'i' | b's' | b'm' | b'-')) => {
-                    self.caseless |= flag == b'i';
+                    if flag == b'i' {
+                        self.caseless = !flags.contains('-');
+                        self.ever_caseless |= self.caseless;
+                    }
                     flags.push(char::from(flag));
                 }
                 Some(b')') if !flags.is_empty() => {
@@ -210,7 +225,7 @@ impl Translator<'_> {
                 }
                 Some(b':') if !flags.is_empty() => {
                     let _ = write!(self.out, "(?{flags}:");
-                    self.groups.push((start, false));
+                    self.groups.push(Group { start, is_assertion: false, caseless_behind });
                     return Ok(());
                 }
                 _ => return Err("a group of a kind that only PCRE has"),
@@ -219,9 +234,10 @@ impl Translator<'_> {
     }
 
     fn close(&mut self) -> Step {
-        let (start, is_assertion) = self.groups.pop().ok_or("a parenthesis that was never opened")?;
+        let group = self.groups.pop().ok_or("a parenthesis that was never opened")?;
+        self.caseless = group.caseless_behind;
         self.out.push(')');
-        self.atom = Some(if is_assertion { Atom::Assertion } else { Atom::Repeatable(start) });
+        self.atom = Some(if group.is_assertion { Atom::Assertion } else { Atom::Repeatable(group.start) });
         Ok(())
     }
 
@@ -316,6 +332,10 @@ impl Translator<'_> {
                 }
                 _ => self.class_item(byte, &mut set)?,
             };
+        }
+        if self.caseless {
+            // Before it is negated: `[^a]` is neither `a` nor `A`.
+            set.add_other_case();
         }
         if negated {
             set.negate();
