@@ -1,11 +1,14 @@
 //! The client for real brokers against real brokers: every refusal, every way to lose a connection, every trap of amqprs.
 
+mod cluster;
 mod connecting;
 mod faults;
 mod management;
 mod operations;
 mod planning;
+mod rights;
 mod tls;
+mod walk;
 
 use acemq_live::{BrokerUrl, Client, Limits};
 use std::future::Future;

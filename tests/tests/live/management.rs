@@ -3,7 +3,7 @@
 use crate::{LIMITS, client, run};
 use acemq_core::definitions::{self, Overrides};
 use acemq_core::rabbitmq::{BindingDeclaration, ExchangeDeclaration, PolicyDeclaration, Product, QueueDeclaration};
-use acemq_core::state::State;
+use acemq_core::state::{DefaultTypeOrigin, State};
 use acemq_core::value::{Table, Value};
 use acemq_live::{Limits, Management, ManagementError, ManagementFailure};
 use acemq_tests::broker::{Node, Vhost};
@@ -96,6 +96,10 @@ on_every_broker! {
             // Left out of exports from 4.2.9 and 4.3.3 on.
             from_export.exchanges.insert("inner".to_owned(), internal.clone());
             from_export.internal_exchanges_visible = true;
+            // The export of one vhost does not show its settings before 4.0; the list of vhosts does.
+            if from_export.default_type_origin == DefaultTypeOrigin::Unknown {
+                from_export.default_type_origin = visible.default_type_origin;
+            }
             assert_eq!(visible, from_export);
         });
     }
@@ -142,7 +146,14 @@ on_every_broker! {
             let manager = api_of(node, "manager", "manager");
             let foreign = manager.state(vhost.name()).await.unwrap_err();
             let (user, name) = ("manager".to_owned(), vhost.name().to_owned());
-            assert_eq!(foreign.failure, ManagementFailure::Forbidden { user: user.clone(), vhost: name });
+            // 4.3 shows no difference between a vhost that is not there and one that the user may not see.
+            let hidden = node.version().at_least(4, 3, 0);
+            let expected = if hidden {
+                ManagementFailure::VhostMissing { vhost: name }
+            } else {
+                ManagementFailure::Forbidden { user: user.clone(), vhost: name }
+            };
+            assert_eq!(foreign.failure, expected);
             // The tag management is enough to read a vhost of one's own, and not for policies.
             let state = manager.state(elsewhere.name()).await.unwrap();
             assert!(state.known.queues && state.known.policies);

@@ -12,7 +12,11 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
-fn tables(exchanges: &[ExchangeDeclaration], queues: &[QueueDeclaration], bindings: &[BindingDeclaration]) -> Tables {
+pub fn tables(
+    exchanges: &[ExchangeDeclaration],
+    queues: &[QueueDeclaration],
+    bindings: &[BindingDeclaration],
+) -> Tables {
     Tables {
         exchanges: exchanges.iter().map(|e| DeclaredExchange { declaration: e.clone(), derived: false }).collect(),
         queues: queues.iter().map(|q| DeclaredQueue { declaration: q.clone(), derived_from: None }).collect(),
@@ -21,11 +25,15 @@ fn tables(exchanges: &[ExchangeDeclaration], queues: &[QueueDeclaration], bindin
     }
 }
 
-fn settings(client: &Client, vhost: &Vhost<'_>, apply: bool) -> Settings {
+pub fn settings(client: &Client, vhost: &Vhost<'_>, apply: bool) -> Settings {
+    settings_for(client, vhost.name(), apply)
+}
+
+pub fn settings_for(client: &Client, vhost: &str, apply: bool) -> Settings {
     let mut settings = Settings::amqp(client.broker().clone());
     settings.kind = BrokerKind::Amqp;
     settings.mode = Mode::CreateOnly;
-    settings.vhost = Some(vhost.name().to_owned());
+    settings.vhost = Some(vhost.to_owned());
     settings.ask_exchanges = true;
     settings.apply = apply;
     settings
@@ -43,11 +51,11 @@ fn verdicts(plan: &Plan) -> Vec<(&str, Verdict)> {
     plan.actions.iter().map(|action| (action.object.name(), action.verdict)).collect()
 }
 
-fn classic(name: &str) -> QueueDeclaration {
+pub fn classic(name: &str) -> QueueDeclaration {
     QueueDeclaration::durable(name)
 }
 
-fn quorum(name: &str) -> QueueDeclaration {
+pub fn quorum(name: &str) -> QueueDeclaration {
     QueueDeclaration::durable(name).with("x-queue-type", "quorum")
 }
 
