@@ -106,7 +106,7 @@ fn bare(kind: QueueType, name: &str) -> QueueDeclaration {
 /// RabbitMQ 4.3 compares and prints ages in seconds: `3600s` for `1h`.
 fn in_seconds(value: Value) -> Value {
     let Some((number, unit)) =
-        value.as_text().and_then(|text| Some((text.get(..text.len() - 1)?, text.chars().last()?)))
+        value.as_text().and_then(|text| Some((text.get(..text.len().checked_sub(1)?)?, text.chars().last()?)))
     else {
         return value;
     };
