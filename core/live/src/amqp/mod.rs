@@ -130,8 +130,8 @@ impl crate::transport::Broker for AmqpBroker {
                 ConnectFailure::Other { why: "the broker's greeting cannot be read by this client".to_owned() }
             }
             Err(_) => match self.probe().await {
+                Some(Ok(()) | Err(ConnectFailure::Timeout { .. })) | None => ConnectFailure::Timeout { after: limit },
                 Some(Err(failure)) => failure,
-                _ => ConnectFailure::Timeout { after: limit },
             },
         };
         Err(ConnectError { url: self.url.to_string(), failure })

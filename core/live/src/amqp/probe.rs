@@ -36,6 +36,8 @@ async fn first_words(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> Result<
             Ok(Ok(0)) => break,
             Ok(Ok(more)) => length += more,
             Ok(Err(error)) => ended = Some(error),
+            // It holds the connection and says nothing: that is silence, not a closed door.
+            Err(_) if asked_again && length == 0 => return Err(ConnectFailure::Timeout { after: LIMIT }),
             Err(_) if asked_again => break,
             Err(_) => {
                 // A web server waits for the end of what it takes for a request.
