@@ -22,7 +22,15 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Looks at the broker's port. `Ok` when a broker asks for the login there.
 pub(super) async fn probe(url: &BrokerUrl, tls: Option<&Tls>) -> Result<(), ConnectFailure> {
-    first_words(dial(url.host(), url.port(), tls).await?).await
+    match first_words(dial(url.host(), url.port(), tls).await?).await {
+        // A broker that misses a client certificate may hang up before its alert is read.
+        Err(ConnectFailure::NotAmqp { speaks: Speaks::Nothing }) if tls.is_some() => Err(ConnectFailure::Tls {
+            why: "the connection was closed without a word after the handshake; check that this is the broker's AMQP port, and \
+                  if the broker wants a client certificate, give one that it trusts with ?certfile= and ?keyfile="
+                .to_owned(),
+        }),
+        other => other,
+    }
 }
 
 /// Greets, and reads the start of the answer: a frame's type, channel and size, and its class and method.
