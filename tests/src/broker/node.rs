@@ -6,6 +6,7 @@ use super::vhost::Vhost;
 use crate::amqp::{Connection, Login};
 use crate::management::Management;
 use acemq_core::rabbitmq::Version;
+use serde_json::Value as Json;
 use serde_json::json;
 use std::fs;
 use std::io;
@@ -121,7 +122,9 @@ impl Node {
             if !self.server.is_running() {
                 return Err("the server ended".to_owned());
             }
-            Ok(management.get("/api/overview").is_ok() && self.try_connect(&Login::default()).is_ok())
+            // Another node's management API would answer as well.
+            let is_ours = |overview: Json| overview["node"] == self.node_name();
+            Ok(management.get("/api/overview").is_ok_and(is_ours) && self.try_connect(&Login::default()).is_ok())
         })
         .map_err(|why| format!("{why}\n{}", self.log_tail()))
     }

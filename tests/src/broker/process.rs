@@ -1,11 +1,12 @@
 //! Processes and folders that vanish with the test that made them.
 
+use std::collections::BTreeSet;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 const SUPERVISOR: &str = include_str!("supervise.sh");
@@ -129,15 +130,26 @@ impl Drop for Supervisor {
     }
 }
 
-/// `N` different ports of the loopback interface that nobody listens on. Another process may take one before it is used:
-/// whoever starts a server on them tries again with new ones.
+/// Ports that this process has given out. Nodes start side by side, and a port that one was told is still free until its
+/// node listens there: given out twice, one node would take the other's for its own.
+static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+
+/// `N` different ports of the loopback interface that nobody listens on and that nobody here was given before. Another
+/// process may take one before it is used: whoever starts a server on them tries again with new ones.
 pub(super) fn free_ports<const N: usize>() -> io::Result<[u16; N]> {
+    let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
+    // Held until the end, so that the system does not offer one of them again.
     let mut listeners = Vec::with_capacity(N);
     let mut ports = [0; N];
     for port in &mut ports {
-        let listener = TcpListener::bind(("127.0.0.1", 0))?;
-        *port = listener.local_addr()?.port();
-        listeners.push(listener);
+        loop {
+            let listener = TcpListener::bind(("127.0.0.1", 0))?;
+            *port = listener.local_addr()?.port();
+            listeners.push(listener);
+            if given.insert(*port) {
+                break;
+            }
+        }
     }
     Ok(ports)
 }
