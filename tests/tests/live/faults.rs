@@ -206,7 +206,7 @@ fn a_broker_that_falls_silent_costs_one_limit_and_is_asked_again_when_it_wakes()
         for answer in ask_all(&client, silent, 8).await {
             assert_eq!(answer, Answer::Failed(Failure::Timeout { after: limits.question }));
         }
-        assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
         node.thaw().unwrap();
         assert!(is_there(&client.ask(&look_up("there")).await));
     });
@@ -257,6 +257,6 @@ fn a_broker_that_goes_away_fails_everything_within_the_limits() {
             let Answer::Failed(Failure::Unavailable { why }) = answer else { panic!("{answer:?}") };
             assert!(why.contains("nothing listens on port"), "{why}");
         }
-        assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(6), "{:?}", started.elapsed());
     });
 }
