@@ -322,6 +322,12 @@ impl Channel {
         lock(&self.link).event(self.id, limit)
     }
 
+    /// Closes the channel. When this returns, the broker has told the queues, and what was unacknowledged goes back to them;
+    /// a channel that is only dropped is closed at some time after that.
+    pub fn close(self) -> Answer<()> {
+        lock(&self.link).close_channel(self.id)
+    }
+
     fn send(&self, method: Method, arguments: Writer) -> Answer<()> {
         lock(&self.link).send(self.id, method, &arguments.into_bytes())
     }

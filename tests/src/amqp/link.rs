@@ -159,6 +159,17 @@ impl Link {
         let _ = self.send(id, CHANNEL_CLOSE, &close);
     }
 
+    /// Closes the channel and waits until the broker agrees; its owner still holds the number.
+    pub(super) fn close_channel(&mut self, id: u16) -> Result<(), Failure> {
+        let text = b"bye".to_vec();
+        let close = Writer::new().u16(200).short(&text).u16(0).u16(0).into_bytes();
+        self.call(id, CHANNEL_CLOSE, &close)?;
+        if let Some(slot) = self.channels.get_mut(&id) {
+            slot.closed = Some(Close { scope: Scope::Channel, code: 200, text, refused: (0, 0) });
+        }
+        Ok(())
+    }
+
     pub(super) fn close(&mut self) -> Result<(), Failure> {
         self.check_open()?;
         let close = Writer::new().u16(200).short(b"bye").u16(0).u16(0).into_bytes();

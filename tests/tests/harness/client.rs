@@ -2,7 +2,7 @@ use acemq_core::rabbitmq::{BindingDeclaration, ExchangeDeclaration, QueueDeclara
 use acemq_core::value::{Table, Value};
 use acemq_tests::amqp::{Consume, Event, Failure, Publish, QueueRequest, Scope};
 use acemq_tests::on_every_broker;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const SOON: Duration = Duration::from_secs(20);
 
@@ -77,10 +77,17 @@ on_every_broker! {
         assert_eq!(delivery.body.len(), 200_000);
         consumer.nack(delivery.delivery_tag, false, true).unwrap();
         consumer.cancel(tag).unwrap();
-        drop(consumer);
+        consumer.close().unwrap();
 
+        // The rejected message may have been on its way to the consumer once more: it is back a moment after the channel is gone.
         let channel = connection.channel().unwrap();
-        let delivery = channel.get("q", false).unwrap().unwrap();
+        let deadline = Instant::now() + SOON;
+        let delivery = loop {
+            match channel.get("q", false).unwrap() {
+                Some(delivery) => break delivery,
+                None => assert!(Instant::now() < deadline, "the message never came back"),
+            }
+        };
         assert!(delivery.redelivered);
         channel.ack(delivery.delivery_tag, false).unwrap();
         assert_eq!(channel.get("q", true).unwrap(), None);

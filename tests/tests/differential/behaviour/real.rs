@@ -141,7 +141,8 @@ impl Real {
             }
             Step::CloseChannel => {
                 self.held.clear();
-                self.consumer = self.connection.channel().unwrap();
+                let next = self.connection.channel().unwrap();
+                std::mem::replace(&mut self.consumer, next).close().unwrap();
                 Said::Nothing
             }
             Step::Purge { queue } => Said::Purged(self.publisher.purge(queue).unwrap()),
