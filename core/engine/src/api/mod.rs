@@ -42,7 +42,7 @@ pub use retry::{
 };
 pub use topic::{MatchTopic, MatchTopics, TopicMatch, TopicMatches};
 pub use topology::{
-    CheckTopology, ConsumerDeclarations, ShowTopology, ShownTopology, TablesOfTopology, TopologySource,
+    BuiltTopology, CheckTopology, ConsumerDeclarations, ShowTopology, ShownTopology, TablesOfTopology, TopologySource,
 };
 
 /// The version of the conformance suites that this engine passes; `conformance/index.json` names the same.

@@ -131,6 +131,33 @@ fn topologies_and_consumers() {
 }
 
 #[test]
+fn what_a_builder_collects_is_judged_as_a_whole() {
+    let built = |settings: Json| {
+        let document = json!({"acemq": 1, "queues": [{"name": "orders"}, {"name": "shipping"}]});
+        json!({"topology": {"built": {"document": document, "settings": settings}}})
+    };
+    let codes = |settings: Json| -> Vec<String> {
+        let problems = &answer("topology.check", built(settings))["problems"];
+        problems.as_array().unwrap().iter().map(|problem| problem["code"].as_str().unwrap().to_owned()).collect()
+    };
+    let settings = json!([
+        {"name": "orders", "dead_letter": true, "retry": "fixed(2, 1m)"},
+        {"name": "shipping", "type": "classic"},
+        {"name": "shipping", "arguments": {"x-message-ttl": 1000}},
+    ]);
+    let tables = answer("topology.tables", built(settings));
+    assert_eq!(names_of(&tables, "queues"), ["orders", "orders.dlq", "orders.parked", "orders.retry.1m", "shipping"]);
+    assert_eq!(tables["queues"][4]["arguments"], json!({"x-message-ttl": 1000}));
+    assert_eq!(codes(json!([{"name": "ordres", "dead_letter": true}])), ["dead_letter_undeclared"]);
+    assert_eq!(
+        codes(json!([{"name": "orders", "type": "classic"}, {"name": "orders", "type": "quorum"}])),
+        ["queue_type_conflict"]
+    );
+    assert_eq!(codes(json!([{"name": "orders", "typ": "classic"}])), ["unknown_key"]);
+    assert_eq!(codes(json!(["orders"])), ["wrong_value"]);
+}
+
+#[test]
 fn a_session_is_replayed_from_its_answers() {
     let run = |answers: Json| {
         let topology = json!({"document": {"acemq": 1, "queues": {"q": {"type": "classic"}}}});

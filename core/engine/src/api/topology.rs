@@ -25,7 +25,7 @@ pub(super) const TOPOLOGY_CODES: &[&str] = &{
     codes
 };
 
-/// A topology document, in exactly one of two forms.
+/// A topology, in exactly one of three forms.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TopologySource {
@@ -33,6 +33,19 @@ pub enum TopologySource {
     Text(String),
     /// The document itself.
     Document(Json),
+    /// What a builder collected.
+    Built(BuiltTopology),
+}
+
+/// What a builder collected: a document, and what was asked for its queues by name, before or after they were declared.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BuiltTopology {
+    /// The document.
+    pub document: Json,
+    /// Bodies of queues with their `name`, in the order in which they were asked for: each is added to the queue of that name.
+    #[serde(default)]
+    pub settings: Vec<Json>,
 }
 
 impl TopologySource {
@@ -40,6 +53,9 @@ impl TopologySource {
         match self {
             Self::Text(text) => Topology::parse(text.as_bytes(), Format::Auto),
             Self::Document(document) => Topology::parse(document.to_string().as_bytes(), Format::Json),
+            Self::Built(BuiltTopology { document, settings }) => {
+                Topology::parse_built(&document.to_string(), &Json::from(settings).to_string())
+            }
         }
     }
 

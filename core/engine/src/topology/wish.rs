@@ -86,6 +86,25 @@ pub(super) struct QueueWish {
     pub retry: Option<RetryForm>,
 }
 
+impl QueueWish {
+    /// The same as settings for a queue that is declared elsewhere.
+    pub fn into_settings(self) -> Vec<Setting> {
+        let Self { name: _, r#type, durable, transient, exclusive, auto_delete, arguments, .. } = self;
+        let mut settings: Vec<Setting> = r#type.map(Setting::Type).into_iter().collect();
+        let flags = [
+            (transient == Some(true) || durable == Some(false), Setting::Transient),
+            (exclusive, Setting::Exclusive),
+            (auto_delete, Setting::AutoDelete),
+            (self.dead_letter, Setting::DeadLetters),
+        ];
+        settings.extend(flags.into_iter().filter_map(|(asked, setting)| asked.then_some(setting)));
+        settings.extend(arguments.into_iter().map(|(name, value)| Setting::Argument(name, value)));
+        settings.extend(self.dead_letter_to.map(Setting::DeadLetterTo));
+        settings.extend(self.retry.map(Setting::Retries));
+        settings
+    }
+}
+
 /// A binding from an exchange to a queue, or to another exchange.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

@@ -18,6 +18,7 @@ use super::Topology;
 use super::compile::compile;
 use super::finding::{Findings, Place};
 use super::problem::{ObjectRef, Position, Problem, ProblemCode};
+use super::wish::Wishes;
 use form::VERSION;
 use json::Lines;
 use serde_saphyr::MessageFormatter;
@@ -110,6 +111,50 @@ impl Topology {
                 Ok(Self::new(tables, problems))
             }
             _ => diagnose(text, format),
+        }
+    }
+
+    /// Reads a JSON document and settings for its queues, as a builder in another language has them: a JSON list of bodies
+    /// of queues with their `name`, each of which is added to the queue of that name in the document. A name may stand in
+    /// several of them, and what contradicts is a problem, as with a [`TopologyBuilder`](super::TopologyBuilder).
+    ///
+    /// ```
+    /// use acemq_core::topology::Topology;
+    ///
+    /// let settings = r#"[{"name": "orders", "dead_letter": true}, {"name": "orders", "type": "classic"}]"#;
+    /// let topology = Topology::parse_built(r#"{"queues": {"orders": null}}"#, settings).unwrap();
+    /// assert_eq!(topology.tables().unwrap().queues.len(), 3);
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Topology::parse`], for the document or else for the settings. No problem has a line.
+    pub fn parse_built(document: &str, settings: &str) -> Result<Self, Vec<Problem>> {
+        let settings = format!("{{\"acemq\":1,\"queues\":{settings}}}");
+        let mut wishes = wishes_of(document)?;
+        let queues = wishes_of(&settings)?.queues;
+        wishes.settings = (queues.into_iter())
+            .flat_map(|mut queue| {
+                let name = std::mem::take(&mut queue.name);
+                queue.into_settings().into_iter().map(move |setting| (name.clone(), setting))
+            })
+            .collect();
+        let (tables, findings) = compile(wishes);
+        Ok(Self::new(tables, findings.list.into_iter().map(|(_, problem)| problem).collect()))
+    }
+}
+
+/// What a JSON document asks for.
+fn wishes_of(text: &str) -> Result<Wishes, Vec<Problem>> {
+    match read(text, Format::Json) {
+        Some(document) if document.acemq.unwrap_or(VERSION) == VERSION && !document.is_empty() => {
+            Ok(document.into_wishes())
+        }
+        _ => {
+            let problems = match text_of(text.as_bytes()) {
+                Ok(text) => diagnose(text, Format::Json).err().unwrap_or_default(),
+                Err(problem) => vec![*problem],
+            };
+            Err(problems.into_iter().map(|problem| Problem { at: None, ..problem }).collect())
         }
     }
 }
