@@ -20,6 +20,7 @@
 //! ```
 
 mod alignment;
+mod classes;
 mod intern;
 mod keys;
 mod matcher;
@@ -27,6 +28,7 @@ mod pattern;
 mod words;
 
 pub use alignment::{Alignment, Pair};
+pub use classes::{KeyClass, KeySet, TooManyClasses, key_classes};
 pub use keys::{Keys, KeysError, Matches};
 pub use matcher::{Scratch, TopicMatcher};
 pub use pattern::{TopicPattern, matches};
