@@ -118,6 +118,12 @@ impl Serialize for Failure {
     }
 }
 
+impl From<FailureProblem> for Failure {
+    fn from(first: FailureProblem) -> Self {
+        Self { first, others: Vec::new() }
+    }
+}
+
 impl From<NameError> for FailureProblem {
     fn from(error: NameError) -> Self {
         Self { code: error.code().to_owned(), fields: error.fields(), message: error.message(), help: error.help() }
@@ -126,7 +132,7 @@ impl From<NameError> for FailureProblem {
 
 impl From<NameError> for Failure {
     fn from(error: NameError) -> Self {
-        Self { first: error.into(), others: Vec::new() }
+        FailureProblem::from(error).into()
     }
 }
 

@@ -38,7 +38,7 @@ pub use plan::{ModeName, RunSession, SessionAnswer};
 pub use request::{Operation, Request};
 pub use retry::{
     Decide, DescribePolicy, DescribeRetry, DurationFromNanoseconds, DurationFromSeconds, LadderOf, Milliseconds,
-    ParseDuration, PolicyDocument, RungAnswer, RungFor, ScheduleOf, ScheduleSlice,
+    ParseDuration, PolicyDocument, RungAnswer, RungFor, ScheduleOf, ScheduleSlice, checked_random,
 };
 pub use topic::{MatchTopic, MatchTopics, TopicMatch, TopicMatches};
 pub use topology::{

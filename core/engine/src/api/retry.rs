@@ -257,8 +257,16 @@ impl Request for Decide {
 }
 
 fn question(attempt: u32, age_ms: Option<u64>, u: f64) -> Result<Question, Failure> {
+    Ok(Question { attempt, age_ms, u: checked_random(u)? })
+}
+
+/// A random number for the jitter of a decision, as it was given.
+///
+/// # Errors
+/// When it is below 0, not below 1, or no number.
+pub fn checked_random(u: f64) -> Result<f64, Failure> {
     if (0.0..1.0).contains(&u) {
-        return Ok(Question { attempt, age_ms, u });
+        return Ok(u);
     }
     let help = "give a random number of at least 0 and below 1";
     Err(Failure::one(RANDOM_OUT_OF_RANGE, format!("u {u} is out of range"), help).with("u", u))
