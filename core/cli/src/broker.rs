@@ -4,7 +4,7 @@ use crate::cli::BrokerArguments;
 use crate::failure::Failure;
 use crate::input;
 use crate::live::Address;
-use acemq_core::definitions::{self, Overrides};
+use acemq_core::definitions::{self, Definitions, DefinitionsError, Overrides};
 use acemq_core::embedded::EmbeddedBroker;
 use acemq_core::plan::{BrokerKind, PlanSession, Settings};
 use acemq_core::rabbitmq::{Broker, Conditions, Version};
@@ -15,6 +15,7 @@ use acemq_core::topology::{Tables, shown_name};
 const FORMS: &str = "amqp(s)://USER:PASSWORD@HOST:PORT/VHOST, definitions:FILE or memory:[FILE]";
 
 /// A broker that can be planned against.
+#[derive(Clone)]
 pub enum Target {
     /// The embedded broker, with what it holds.
     Memory(Box<EmbeddedBroker>),
@@ -55,7 +56,8 @@ impl Target {
             return memory(file, arguments.rabbitmq.unwrap_or(Version::NEWEST));
         }
         if let Some(reference) = broker.strip_prefix("definitions:") {
-            return definitions(reference, arguments.rabbitmq);
+            let file = definitions_file(reference, arguments.rabbitmq)?;
+            return file.state(file.vhost.as_deref()).map(|state| Self::Definitions(Box::new(state)));
         }
         if is_amqp {
             return Address::read(Some(broker), arguments).map(|address| Self::Real(Box::new(address)));
@@ -66,6 +68,15 @@ impl Target {
             Some(scheme) => format!("\"{}:\" is no kind of broker; --broker takes {FORMS}", shown_name(scheme)),
             None => format!("the broker has no kind; --broker takes {FORMS}"),
         }))
+    }
+
+    /// Everything that it holds.
+    pub fn state(self) -> Result<State, Failure> {
+        match self {
+            Self::Memory(broker) => Ok(broker.state()),
+            Self::Definitions(state) => Ok(*state),
+            Self::Real(address) => address.state(),
+        }
     }
 
     /// Whether anything can be declared on it.
@@ -98,7 +109,29 @@ fn memory(file: &str, version: Version) -> Result<Target, Failure> {
     Ok(Target::Memory(Box::new(broker)))
 }
 
-fn definitions(reference: &str, version: Option<Version>) -> Result<Target, Failure> {
+/// What stands behind `definitions:`: the file that was read, and what its query asks for.
+pub struct DefinitionsFile {
+    file: String,
+    /// The file as it was read.
+    pub definitions: Definitions,
+    /// The vhost that the query chooses.
+    pub vhost: Option<String>,
+    overrides: Overrides,
+}
+
+impl DefinitionsFile {
+    /// One of its vhosts.
+    pub fn state(&self, vhost: Option<&str>) -> Result<State, Failure> {
+        self.definitions.state(vhost, &self.overrides).map_err(|error| placed(&self.file, &error))
+    }
+}
+
+fn placed(file: &str, error: &DefinitionsError) -> Failure {
+    Failure::input(format!("{}: {error}", shown_name(file)))
+}
+
+/// Reads `FILE?vhost=NAME&version=VERSION&default_queue_type=TYPE`.
+pub fn definitions_file(reference: &str, version: Option<Version>) -> Result<DefinitionsFile, Failure> {
     let (file, query) = reference.rsplit_once('?').unwrap_or((reference, ""));
     let mut vhost = None;
     let mut overrides = Overrides { version, default_queue_type: None };
@@ -115,10 +148,8 @@ fn definitions(reference: &str, version: Option<Version>) -> Result<Target, Fail
             }
         }
     }
-    let bytes = input::read(file)?;
-    let place = |error| Failure::input(format!("{}: {error}", shown_name(file)));
-    let state = definitions::read(&bytes).and_then(|read| read.state(vhost.as_deref(), &overrides)).map_err(place)?;
-    Ok(Target::Definitions(Box::new(state)))
+    let definitions = definitions::read(&input::read(file)?).map_err(|error| placed(file, &error))?;
+    Ok(DefinitionsFile { file: file.to_owned(), definitions, vhost, overrides })
 }
 
 /// Runs a session to its end.

@@ -116,9 +116,9 @@ pub struct BrokerArguments {
     /// and sets policies; alone it is enough to plan. Better set ACEMQ_MANAGEMENT than a password on the command line
     #[arg(long, env = "ACEMQ_MANAGEMENT", hide_env_values = true, value_name = "URL")]
     pub management: Option<String>,
-    /// The vhost, where only the management API is given
-    #[arg(long, value_name = "VHOST", default_value = "/")]
-    pub vhost: String,
+    /// The vhost, where only the management API is given; / unless said
+    #[arg(long, value_name = "VHOST")]
+    pub vhost: Option<String>,
     /// User for amqp:// and the management API, unless the URL names one
     #[arg(long, env = "ACEMQ_USERNAME", hide_env_values = true, value_name = "USER")]
     pub username: Option<String>,
@@ -131,10 +131,45 @@ pub struct BrokerArguments {
 }
 
 impl BrokerArguments {
+    /// Whether any broker is named; an empty variable names none.
+    pub fn is_given(&self) -> bool {
+        self.has_management() || self.broker.as_deref().is_some_and(|broker| !broker.is_empty())
+    }
+
     /// Whether a management API is given; an empty variable is none.
     pub fn has_management(&self) -> bool {
         self.management.as_deref().is_some_and(|url| !url.is_empty())
     }
+}
+
+/// Several vhosts in one call.
+#[derive(Debug, Args)]
+pub struct VhostsArgument {
+    /// Do it in each of these vhosts, with a result for each: names, or patterns in which * stands for any text, separated by
+    /// commas. Patterns need --management or definitions:FILE
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',', conflicts_with = "vhost")]
+    pub vhosts: Vec<String>,
+}
+
+/// The topology that is wanted.
+#[derive(Debug, Args)]
+pub struct WantedArguments {
+    /// Topology document, YAML or JSON; - for standard input. Or what is on another broker: its definitions export, or its
+    /// management API at http(s)://…
+    pub file: String,
+    /// Which vhost of the other broker, where FILE names one or a definitions export of several vhosts
+    #[arg(long, value_name = "VHOST")]
+    pub from_vhost: Option<String>,
+}
+
+/// A vhost to look into: of a file, or of a live broker in its place.
+#[derive(Debug, Args)]
+pub struct StateArguments {
+    /// Topology document or definitions export, - for standard input; or http(s)://…, a broker's management API. Left out, the
+    /// broker of --management or --broker is looked into
+    pub file: Option<String>,
+    #[command(flatten)]
+    pub broker: BrokerArguments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -175,10 +210,12 @@ pub enum Extra {
 
 #[derive(Debug, Args)]
 pub struct PlanArguments {
-    /// Topology document, YAML or JSON; - for standard input
-    pub file: String,
+    #[command(flatten)]
+    pub wanted: WantedArguments,
     #[command(flatten)]
     pub broker: BrokerArguments,
+    #[command(flatten)]
+    pub several: VhostsArgument,
     /// What counts as a failure
     #[arg(long, value_enum, default_value_t = Mode::CreateOnly)]
     pub mode: Mode,
@@ -203,10 +240,12 @@ pub struct PlanArguments {
 
 #[derive(Debug, Args)]
 pub struct ApplyArguments {
-    /// Topology document, YAML or JSON; - for standard input
-    pub file: String,
+    #[command(flatten)]
+    pub wanted: WantedArguments,
     #[command(flatten)]
     pub broker: BrokerArguments,
+    #[command(flatten)]
+    pub several: VhostsArgument,
     /// What to do: create what is missing, or only report (dry-run), or only validate
     #[arg(long, value_enum, default_value_t = Mode::CreateOnly)]
     pub mode: Mode,
@@ -228,10 +267,12 @@ pub struct ApplyArguments {
 
 #[derive(Debug, Args)]
 pub struct DriftArguments {
-    /// Topology document, YAML or JSON; - for standard input
-    pub file: String,
+    #[command(flatten)]
+    pub wanted: WantedArguments,
     #[command(flatten)]
     pub broker: BrokerArguments,
+    #[command(flatten)]
+    pub several: VhostsArgument,
     /// Exit with 4 when something that could be asked gave no answer
     #[arg(long)]
     pub strict: bool,
@@ -264,8 +305,8 @@ pub struct ExplainArguments {
 
 #[derive(Debug, Args)]
 pub struct RouteArguments {
-    /// Topology document or definitions export, - for standard input; or http(s)://…, a broker's management API
-    pub file: String,
+    #[command(flatten)]
+    pub state: StateArguments,
     /// Exchange that the message is published to; empty for the default exchange
     #[arg(long, value_name = "EXCHANGE")]
     pub exchange: String,
@@ -281,12 +322,6 @@ pub struct RouteArguments {
     /// Print the way of every copy, and what came near
     #[arg(long)]
     pub explain: bool,
-    /// Which vhost of a definitions export that holds several, or of a broker
-    #[arg(long, value_name = "VHOST")]
-    pub vhost: Option<String>,
-    /// Route by the rules of this RabbitMQ version
-    #[arg(long, value_name = "VERSION")]
-    pub rabbitmq: Option<Version>,
     #[command(flatten)]
     pub format: FormatArgument,
 }

@@ -20,7 +20,7 @@ pub const STOPPED: u8 = 6;
 const PREFIX: &str = "acemq: ";
 
 /// The end of a command that could not do what was asked.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Failure {
     /// For standard error.
     pub message: String,

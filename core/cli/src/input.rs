@@ -1,12 +1,14 @@
 //! Reading the files that a command is given.
 
+use crate::broker::Target;
+use crate::cli::{BrokerArguments, StateArguments, WantedArguments};
 use crate::failure::Failure;
-use acemq_core::definitions::{self, DefinitionsError, Overrides};
+use acemq_core::definitions::{self, Definitions, DefinitionsError, Overrides};
 use acemq_core::embedded::EmbeddedBroker;
 use acemq_core::rabbitmq::{Conditions, Version};
 use acemq_core::state::State;
-use acemq_core::topology::{Format, ProblemCode, Severity, Tables, Topology, shown_name};
-use std::io::Read as _;
+use acemq_core::topology::{Format, Problem, ProblemCode, Severity, Tables, Topology, shown_name};
+use std::io::{Read as _, Write as _};
 
 /// The bytes of a file, or of standard input for `-`.
 pub fn read(file: &str) -> Result<Vec<u8>, Failure> {
@@ -31,37 +33,120 @@ pub fn topology(file: &str, json: bool) -> Result<Topology, Failure> {
 
 /// The tables of a topology document without problems.
 pub fn tables(file: &str, json: bool) -> Result<Tables, Failure> {
-    topology(file, json)?.tables().map_err(|problems| {
+    without_problems(file, topology(file, json)?, json)
+}
+
+fn without_problems(file: &str, topology: Topology, json: bool) -> Result<Tables, Failure> {
+    topology.into_tables().map_err(|problems| {
         let errors: Vec<_> = problems.into_iter().filter(|problem| problem.severity == Severity::Error).collect();
         Failure::problems(file, &errors, json)
     })
 }
 
+/// The tables that are wanted: of a topology document without problems, or of what another broker holds.
+pub fn wanted(wanted: &WantedArguments, broker: &BrokerArguments, json: bool) -> Result<Tables, Failure> {
+    let file = wanted.file.as_str();
+    let vhost = wanted.from_vhost.as_deref();
+    if is_management(file) {
+        return tables_of(&crate::live::state_at(file, vhost.unwrap_or("/"), broker)?);
+    }
+    match Source::read(file)? {
+        Source::Topology(_) if vhost.is_some() => Err(Failure::input(format!(
+            "--from-vhost goes with a definitions export or a management API; {} is a topology document",
+            shown_name(file)
+        ))),
+        Source::Topology(topology) => without_problems(file, topology, json),
+        Source::Definitions(definitions) => {
+            let state = definitions.state(vhost, &Overrides::default());
+            tables_of(&state.map_err(|error| cannot_choose(file, "--from-vhost", error))?)
+        }
+        Source::Neither(problems) => Err(Failure::problems(file, &problems, json)),
+    }
+}
+
+/// The tables that declare again what a vhost holds. What has no place in a topology is named on standard error.
+fn tables_of(state: &State) -> Result<Tables, Failure> {
+    let document = definitions::topology_text(state);
+    for sentence in document.left_out {
+        let _ = writeln!(std::io::stderr(), "acemq: left out: {sentence}");
+    }
+    let vhost = format!("the vhost {} of {}", shown_name(&state.vhost), state.broker);
+    Topology::from_yaml(&document.text).and_then(Topology::into_tables).map_err(|problems| {
+        let errors: Vec<_> = problems.into_iter().filter(|problem| problem.severity == Severity::Error).collect();
+        Failure::problems(&vhost, &errors, false)
+    })
+}
+
+/// What a file turned out to be.
+enum Source {
+    Topology(Topology),
+    Definitions(Box<Definitions>),
+    Neither(Vec<Problem>),
+}
+
+impl Source {
+    fn read(file: &str) -> Result<Self, Failure> {
+        let bytes = read(file)?;
+        let problems = match Topology::parse(&bytes, Format::of_file(file)) {
+            Ok(topology) => return Ok(Self::Topology(topology)),
+            Err(problems) => problems,
+        };
+        if !problems.iter().any(|problem| problem.code == ProblemCode::DocumentNotATopology) {
+            return Ok(Self::Neither(problems));
+        }
+        let definitions = definitions::read(&bytes);
+        let definitions = definitions.map_err(|error| Failure::input(format!("{}: {error}", shown_name(file))))?;
+        Ok(Self::Definitions(Box::new(definitions)))
+    }
+}
+
+fn is_management(file: &str) -> bool {
+    file.starts_with("http://") || file.starts_with("https://")
+}
+
+fn cannot_choose(file: &str, option: &str, error: DefinitionsError) -> Failure {
+    let file = shown_name(file);
+    match error {
+        DefinitionsError::VhostNotChosen { vhosts } => Failure::input(format!(
+            "{file}: the definitions hold {} vhosts, choose one with {option}: {}",
+            vhosts.len(),
+            vhosts.iter().map(|vhost| shown_name(vhost).into_owned()).collect::<Vec<_>>().join(", ")
+        )),
+        error => Failure::input(format!("{file}: {error}")),
+    }
+}
+
 /// The vhost that a topology document declares, that a definitions export holds, or that a broker has.
-pub fn state(file: &str, vhost: Option<&str>, version: Option<Version>) -> Result<State, Failure> {
-    if file.starts_with("http://") || file.starts_with("https://") {
-        return crate::live::state(file, vhost.unwrap_or("/"));
-    }
-    let bytes = read(file)?;
-    let problems = match Topology::parse(&bytes, Format::of_file(file)).and_then(Topology::into_tables) {
-        Ok(tables) => return declared(file, &tables, version.unwrap_or(Version::NEWEST)),
-        Err(problems) => problems,
+pub fn state(arguments: &StateArguments) -> Result<State, Failure> {
+    let broker = &arguments.broker;
+    let vhost = broker.vhost.as_deref();
+    let Some(file) = arguments.file.as_deref() else {
+        if !broker.is_given() {
+            return Err(Failure::input(
+                "which vhost? give a topology document or a definitions export, or --management for a live broker",
+            ));
+        }
+        return Target::resolve(broker, None)?.state();
     };
-    if !problems.iter().any(|problem| problem.code == ProblemCode::DocumentNotATopology) {
-        return Err(Failure::problems(file, &problems, false));
+    if is_management(file) {
+        return crate::live::state_at(file, vhost.unwrap_or("/"), broker);
     }
-    let overrides = Overrides { version, default_queue_type: None };
-    definitions::read(&bytes).and_then(|definitions| definitions.state(vhost, &overrides)).map_err(
-        |error| match error {
-            DefinitionsError::VhostNotChosen { vhosts } => Failure::input(format!(
-                "{}: the definitions hold {} vhosts, choose one with --vhost: {}",
-                shown_name(file),
-                vhosts.len(),
-                vhosts.iter().map(|vhost| shown_name(vhost).into_owned()).collect::<Vec<_>>().join(", ")
-            )),
-            error => Failure::input(format!("{}: {error}", shown_name(file))),
-        },
-    )
+    state_of_file(file, vhost, broker.rabbitmq)
+}
+
+/// The vhost that a topology document declares or that a definitions export holds.
+pub fn state_of_file(file: &str, vhost: Option<&str>, version: Option<Version>) -> Result<State, Failure> {
+    match Source::read(file)? {
+        Source::Topology(topology) => {
+            let tables = without_problems(file, topology, false)?;
+            declared(file, &tables, version.unwrap_or(Version::NEWEST))
+        }
+        Source::Definitions(definitions) => {
+            let overrides = Overrides { version, default_queue_type: None };
+            definitions.state(vhost, &overrides).map_err(|error| cannot_choose(file, "--vhost", error))
+        }
+        Source::Neither(problems) => Err(Failure::problems(file, &problems, false)),
+    }
 }
 
 /// A vhost of that version in which the topology is declared.

@@ -13,6 +13,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 /// Where a real broker is: AMQP, the management API, or both.
+#[derive(Clone)]
 pub struct Address {
     amqp: Option<BrokerUrl>,
     management: Option<ManagementUrl>,
@@ -37,8 +38,37 @@ impl Address {
             }
             None => None,
         };
-        let vhost = amqp.as_ref().map_or_else(|| arguments.vhost.clone(), |url| url.vhost().to_owned());
+        let vhost = match &amqp {
+            Some(url) => url.vhost().to_owned(),
+            None => arguments.vhost.clone().unwrap_or_else(|| "/".to_owned()),
+        };
         Ok(Self { amqp, management, vhost })
+    }
+
+    /// The broker of these arguments, in another vhost.
+    pub fn of_vhost(arguments: &BrokerArguments, vhost: &str) -> Result<Self, Failure> {
+        let mut address = Self::read(arguments.broker.as_deref().filter(|url| !url.is_empty()), arguments)?;
+        vhost.clone_into(&mut address.vhost);
+        address.amqp = address.amqp.map(|url| url.with_vhost(vhost)).transpose().map_err(Failure::input)?;
+        Ok(address)
+    }
+
+    /// The vhosts that the user may see, by the management API.
+    pub fn vhosts(self) -> Result<Vec<String>, Failure> {
+        let Some(url) = self.management else { return Err(Failure::input("only the management API lists vhosts")) };
+        let management = Management::new(url, Limits::default()).map_err(Failure::broker)?;
+        block_on(management.vhosts())?.map_err(Failure::broker)
+    }
+
+    /// The vhost as the management API tells it.
+    pub fn state(self) -> Result<State, Failure> {
+        let Some(url) = self.management else {
+            return Err(Failure::input(
+                "AMQP tells neither exchanges nor bindings; give --management, or a definitions export in place of the broker",
+            ));
+        };
+        let management = Management::new(url, Limits::default()).map_err(Failure::broker)?;
+        block_on(management.state(&self.vhost))?.map_err(Failure::broker)
     }
 
     /// Whether there is AMQP to declare by.
@@ -106,13 +136,10 @@ impl Address {
     }
 }
 
-/// A vhost as the management API tells it.
-pub fn state(url: &str, vhost: &str) -> Result<State, Failure> {
+/// A vhost of the management API at `url`, with the credentials of `arguments` where the URL has none.
+pub fn state_at(url: &str, vhost: &str, arguments: &BrokerArguments) -> Result<State, Failure> {
     let url: ManagementUrl = url.parse().map_err(Failure::input)?;
-    let url = url.with_default_credentials(
-        std::env::var("ACEMQ_USERNAME").ok(),
-        std::env::var("ACEMQ_PASSWORD").ok().map(Secret::new),
-    );
+    let url = url.with_default_credentials(arguments.username.clone(), password(arguments)?);
     let management = Management::new(url, Limits::default()).map_err(Failure::broker)?;
     block_on(management.state(vhost))?.map_err(Failure::broker)
 }

@@ -12,6 +12,7 @@ mod input;
 mod live;
 mod output;
 mod progress;
+mod vhosts;
 
 use clap::Parser as _;
 use std::io::Write as _;

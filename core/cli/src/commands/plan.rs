@@ -5,32 +5,42 @@ use crate::cli::{PlanArguments, Style};
 use crate::failure::{CREATIONS, DIFFERS, Failure, UNANSWERED};
 use crate::input;
 use crate::output::{Report, coloured, json};
+use crate::vhosts::{self, Outcome};
 use acemq_core::plan::{self, Mode, Plan, Settings};
+use acemq_core::topology::Tables;
 use std::io::{IsTerminal as _, Write as _};
 
 /// Plans; changes nothing.
 pub fn plan(arguments: &PlanArguments) -> Result<Report, Failure> {
     let is_json = arguments.format.is_json();
-    let tables = input::tables(&arguments.file, is_json)?;
-    if arguments.broker.broker.as_deref().is_none_or(str::is_empty) && !arguments.broker.has_management() {
+    let tables = input::wanted(&arguments.wanted, &arguments.broker, is_json)?;
+    if !arguments.broker.is_given() && arguments.several.vhosts.is_empty() {
         let _ = writeln!(
             std::io::stderr(),
             "acemq: no --broker and no ACEMQ_BROKER: planning against memory:, a broker that holds nothing"
         );
     }
-    let target = Target::resolve(&arguments.broker, Some("memory:"))?;
-    let wish = Wish::new(|settings: &mut Settings| {
-        settings.mode = arguments.mode.into();
-        settings.ask_exchanges = arguments.exchanges;
-        settings.list_foreign = arguments.extra.is_some();
-        settings.skip_exclusive = true;
-    });
-    let plan = broker::run(target, tables, wish)?.into_plan();
+    let one = |target: Target, tables: Tables| -> Result<Outcome, Failure> {
+        let wish = Wish::new(|settings: &mut Settings| {
+            settings.mode = arguments.mode.into();
+            settings.ask_exchanges = arguments.exchanges;
+            settings.list_foreign = arguments.extra.is_some();
+            settings.skip_exclusive = true;
+        });
+        let plan = broker::run(target, tables, wish)?.into_plan();
+        let code = exit_code(&plan, arguments.strict);
+        Ok(Outcome::new(plan, code))
+    };
     let style = match arguments.style {
         Style::Plan => plan::Style::Plan,
         Style::Lines => plan::Style::Lines,
     };
-    Ok(report(&plan, style, arguments.width, is_json).with_code(exit_code(&plan, arguments.strict)))
+    if let Some(choices) = vhosts::chosen(&arguments.several, &arguments.broker)? {
+        let found = vhosts::in_each(choices, |target| one(target, tables.clone()));
+        return Ok(vhosts::report(&found, is_json, |outcome| text(&outcome.plan, style, arguments.width)));
+    }
+    let Outcome { plan, code, .. } = one(Target::resolve(&arguments.broker, Some("memory:"))?, tables)?;
+    Ok(report(&plan, style, arguments.width, is_json).with_code(code))
 }
 
 /// A plan as text or JSON.
@@ -38,8 +48,13 @@ pub fn report(plan: &Plan, style: plan::Style, width: Option<usize>, is_json: bo
     if is_json {
         return Report::done(json(&plan.to_document()));
     }
+    Report::done(text(plan, style, width))
+}
+
+/// A plan as text; in colour on a terminal.
+pub fn text(plan: &Plan, style: plan::Style, width: Option<usize>) -> String {
     let text = plan.render(style, width);
-    Report::done(if std::io::stdout().is_terminal() && style == plan::Style::Plan { coloured(&text) } else { text })
+    if std::io::stdout().is_terminal() && style == plan::Style::Plan { coloured(&text) } else { text }
 }
 
 /// The exit code of a plan: 3 before 4 before 2.

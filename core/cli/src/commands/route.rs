@@ -10,7 +10,7 @@ use acemq_core::value::{Table, Value};
 
 /// The queues that get a copy; with `--explain`, and where none does, the reasons too.
 pub fn route(arguments: &RouteArguments) -> Result<Report, Failure> {
-    let state = input::state(&arguments.file, arguments.vhost.as_deref(), arguments.rabbitmq)?;
+    let state = input::state(&arguments.state)?;
     let headers = headers(arguments)?;
     let router = Router::of(&state);
     let envelope = Envelope::new(arguments.exchange.as_str(), &arguments.key).with_headers(&headers);

@@ -23,7 +23,7 @@ pub fn simulate(arguments: &SimulateArguments) -> Result<Report, Failure> {
             let folder = Path::new(&arguments.file).parent().filter(|_| arguments.file != "-");
             let path =
                 folder.map_or_else(|| file.to_owned(), |folder| folder.join(file).to_string_lossy().into_owned());
-            Base::State(Box::new(input::state(&path, None, Some(scenario.version()))?))
+            Base::State(Box::new(input::state_of_file(&path, None, Some(scenario.version()))?))
         }
     };
     let report = scenario.play(base).map_err(placed)?;

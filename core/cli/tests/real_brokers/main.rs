@@ -1,5 +1,7 @@
 //! The command against real brokers: what it prints, what it leaves, and with which exit code it ends.
 
+mod vhosts;
+
 use acemq_tests::broker::Vhost;
 use acemq_tests::on_every_broker;
 use serde_json::json;

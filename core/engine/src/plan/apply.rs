@@ -101,6 +101,24 @@ impl PlanSession {
         if !self.settings.apply {
             return None;
         }
+        if let Some(obstacle) = self.obstacle() {
+            return Some(obstacle);
+        }
+        let failed = self
+            .actions
+            .iter()
+            .find(|action| matches!(action.applied, Some(Applied::Refused { .. } | Applied::Unanswered { .. })));
+        let cause = match failed {
+            Some(action) => cause(action),
+            None if self.interrupted => "stopped before the end".to_owned(),
+            None => return None,
+        };
+        Some(ApplyError::Stopped { cause, report: self.apply_report() })
+    }
+
+    /// What stands against declaring anything, by what is known now; `None` when nothing does. A session that only plans
+    /// tells it too.
+    pub fn obstacle(&self) -> Option<ApplyError> {
         let blocking: Vec<&Action> = self.actions.iter().filter(|action| blocks(&self.settings, action)).collect();
         if !blocking.is_empty() {
             return Some(refused(&blocking));
@@ -116,16 +134,7 @@ impl PlanSession {
                 return Some(ApplyError::Unanswered { lines });
             }
         }
-        let failed = self
-            .actions
-            .iter()
-            .find(|action| matches!(action.applied, Some(Applied::Refused { .. } | Applied::Unanswered { .. })));
-        let cause = match failed {
-            Some(action) => cause(action),
-            None if self.interrupted => "stopped before the end".to_owned(),
-            None => return None,
-        };
-        Some(ApplyError::Stopped { cause, report: self.apply_report() })
+        None
     }
 
     /// What has been declared so far, and what has not.

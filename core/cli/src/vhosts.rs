@@ -1,0 +1,250 @@
+//! One command in several vhosts: which they are, a result of its own for each, and what they come to together.
+//!
+//! A vhost that cannot be had is a result like any other: the rest is still done. What is said about none of them, such as a
+//! pattern that fits no vhost, ends the command.
+
+use crate::broker::{Target, definitions_file};
+use crate::cli::{BrokerArguments, VhostsArgument};
+use crate::failure::{BAD_INPUT, CREATIONS, DIFFERS, Failure, NO_BROKER, STOPPED, UNANSWERED};
+use crate::live::Address;
+use crate::output::{Report, json};
+use acemq_core::plan::{Plan, PlanDocument};
+use acemq_core::topology::shown_name;
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// One vhost of several, and where it is.
+#[derive(Clone)]
+pub struct Choice {
+    /// Its name.
+    pub vhost: String,
+    /// The vhost, or why it cannot be had.
+    pub target: Result<Target, Failure>,
+}
+
+/// The vhosts that `--vhosts` means, by name; `None` where it is not given.
+pub fn chosen(several: &VhostsArgument, arguments: &BrokerArguments) -> Result<Option<Vec<Choice>>, Failure> {
+    let patterns = &several.vhosts;
+    if patterns.is_empty() {
+        return Ok(None);
+    }
+    let broker = arguments.broker.as_deref().unwrap_or_default();
+    let names = if arguments.has_management() {
+        select(patterns, &Address::read(None, arguments)?.vhosts()?)?
+    } else if broker.starts_with("amqp://") || broker.starts_with("amqps://") {
+        if patterns.iter().any(|pattern| pattern.contains('*')) {
+            return Err(Failure::input(
+                "AMQP cannot list vhosts; name them one by one, or give --management beside amqp://",
+            ));
+        }
+        select(patterns, &[])?
+    } else if let Some(reference) = broker.strip_prefix("definitions:") {
+        let file = definitions_file(reference, arguments.rabbitmq)?;
+        if file.vhost.is_some() {
+            return Err(Failure::input("--vhosts and ?vhost= both choose a vhost; give one of them"));
+        }
+        let there: Vec<String> = file.definitions.vhosts().into_iter().map(str::to_owned).collect();
+        let state = |vhost: &str| file.state(Some(vhost)).map(|state| Target::Definitions(Box::new(state)));
+        let names = select(patterns, &there)?;
+        return Ok(Some(choices(names, state)));
+    } else {
+        return Err(Failure::input(
+            "--vhosts goes with --management, amqp://… or definitions:FILE; the embedded broker holds one vhost",
+        ));
+    };
+    Ok(Some(choices(names, |vhost| Address::of_vhost(arguments, vhost).map(|address| Target::Real(Box::new(address))))))
+}
+
+fn choices(names: Vec<String>, target: impl Fn(&str) -> Result<Target, Failure>) -> Vec<Choice> {
+    names.into_iter().map(|vhost| Choice { target: target(&vhost), vhost }).collect()
+}
+
+/// The names that the patterns mean, sorted, each once. A pattern without `*` is a name, whether it is there or not.
+fn select(patterns: &[String], there: &[String]) -> Result<Vec<String>, Failure> {
+    let mut names = Vec::new();
+    for pattern in patterns {
+        if !pattern.contains('*') || there.contains(pattern) {
+            names.push(pattern.clone());
+            continue;
+        }
+        let before = names.len();
+        names.extend(there.iter().filter(|vhost| fits(pattern, vhost)).cloned());
+        if names.len() == before {
+            let shown: Vec<_> = there.iter().take(10).map(|vhost| shown_name(vhost)).collect();
+            let more = if there.len() > shown.len() { ", …" } else { "" };
+            return Err(Failure::broker(format!(
+                "no vhost fits \"{}\"; there are {}{more}",
+                shown_name(pattern),
+                if shown.is_empty() { "none that this user may see".to_owned() } else { shown.join(", ") }
+            )));
+        }
+    }
+    names.sort_unstable();
+    names.dedup();
+    Ok(names)
+}
+
+/// Whether `*`, which stands for any text, makes the pattern the name; everything else stands for itself.
+fn fits(pattern: &str, name: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut left) = name.strip_prefix(start) else { return false };
+    let mut pieces: Vec<&str> = rest.split('*').collect();
+    let end = pieces.pop().unwrap_or_default();
+    for piece in pieces {
+        let Some(at) = left.find(piece) else { return false };
+        left = left.get(at + piece.len()..).unwrap_or_default();
+    }
+    left.ends_with(end)
+}
+
+/// How a command ended in one vhost.
+pub struct Outcome {
+    pub plan: Plan,
+    /// Exit code.
+    pub code: u8,
+    /// What a report says after the plan.
+    pub closing: String,
+    /// Why not everything could be done.
+    pub error: Option<String>,
+}
+
+impl Outcome {
+    /// A plan and nothing more to say.
+    pub const fn new(plan: Plan, code: u8) -> Self {
+        Self { plan, code, closing: String::new(), error: None }
+    }
+}
+
+/// One vhost and how it ended there.
+pub struct Found {
+    vhost: String,
+    outcome: Result<Outcome, Failure>,
+}
+
+impl Found {
+    /// Exit code.
+    pub fn code(&self) -> u8 {
+        match &self.outcome {
+            Ok(outcome) => outcome.code,
+            Err(failure) => failure.code,
+        }
+    }
+}
+
+/// Does the same in each vhost, one after the other.
+pub fn in_each(choices: Vec<Choice>, mut what: impl FnMut(Target) -> Result<Outcome, Failure>) -> Vec<Found> {
+    let found = |Choice { vhost, target }| Found { vhost, outcome: target.and_then(&mut what) };
+    choices.into_iter().map(found).collect()
+}
+
+/// The result of all: a block for each vhost that `text` has something to say about, and which vhosts are how.
+pub fn report(found: &[Found], is_json: bool, text: impl Fn(&Outcome) -> String) -> Report {
+    let code = found.iter().map(Found::code).min_by_key(|code| precedence(*code)).unwrap_or(0);
+    if is_json {
+        let vhosts = found.iter().map(VhostDocument::of).collect();
+        return Report::done(json(&VhostsDocument { format: "acemq.vhosts/1", vhosts, exit_code: code }))
+            .with_code(code);
+    }
+    let mut out = String::new();
+    for Found { vhost, outcome } in found {
+        let block = match outcome {
+            Ok(outcome) => text(outcome),
+            Err(failure) => format!("{}\n", failure.message),
+        };
+        if !block.is_empty() {
+            let _ = writeln!(out, "vhost {}\n{block}", shown_name(vhost));
+        }
+    }
+    let _ = writeln!(out, "{} vhosts", found.len());
+    for (code, words) in OUTCOMES {
+        let names: Vec<_> =
+            found.iter().filter(|found| found.code() == code).map(|found| shown_name(&found.vhost)).collect();
+        if !names.is_empty() {
+            let _ = writeln!(out, "  {words}: {}", names.join(", "));
+        }
+    }
+    Report::done(out).with_code(code)
+}
+
+/// What an exit code says about a vhost.
+const OUTCOMES: [(u8, &str); 7] = [
+    (0, "nothing to do"),
+    (CREATIONS, "only creations are left"),
+    (DIFFERS, "differs"),
+    (UNANSWERED, "not everything was answered"),
+    (STOPPED, "stopped half-way"),
+    (NO_BROKER, "cannot be had"),
+    (BAD_INPUT, "bad input"),
+];
+
+/// Which exit code stands for all when several hold: 1, 5, 6, 3, 4, 2.
+fn precedence(code: u8) -> usize {
+    let order = [BAD_INPUT, NO_BROKER, STOPPED, DIFFERS, UNANSWERED, CREATIONS];
+    order.iter().position(|known| *known == code).unwrap_or(order.len())
+}
+
+#[derive(Serialize)]
+struct VhostsDocument<'a> {
+    format: &'static str,
+    vhosts: Vec<VhostDocument<'a>>,
+    exit_code: u8,
+}
+
+#[derive(Serialize)]
+struct VhostDocument<'a> {
+    vhost: &'a str,
+    exit_code: u8,
+    plan: Option<PlanDocument<'a>>,
+    error: Option<&'a str>,
+}
+
+impl<'a> VhostDocument<'a> {
+    fn of(found: &'a Found) -> Self {
+        let (plan, error) = match &found.outcome {
+            Ok(outcome) => (Some(outcome.plan.to_document()), outcome.error.as_deref()),
+            Err(failure) => (None, Some(failure.message.as_str())),
+        };
+        Self { vhost: &found.vhost, exit_code: found.code(), plan, error }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_any_text() {
+        for (pattern, fitting, others) in [
+            ("*", &["", "/", "a/b"][..], &[][..]),
+            ("tenant-*", &["tenant-", "tenant-a", "tenant-*"], &["tenant", "a-tenant-b"]),
+            ("*-eu", &["-eu", "shop-eu", "eu-eu"], &["shop-eu-1", "eu"]),
+            ("a*b*c", &["abc", "a-b-b-c"], &["ac", "acb", "abcd"]),
+            ("ab*ba", &["abba", "ab-ba"], &["aba"]),
+            ("a.b", &["a.b"], &["axb"]),
+        ] {
+            assert!(fitting.iter().all(|name| fits(pattern, name)), "{pattern}");
+            assert!(others.iter().all(|name| !fits(pattern, name)), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn each_vhost_is_chosen_once_and_a_name_need_not_be_there() {
+        let there = ["b", "a1", "a2"].map(str::to_owned);
+        let select = |patterns: &[&str]| {
+            let patterns: Vec<_> = patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
+            select(&patterns, &there)
+        };
+        assert_eq!(select(&["b", "a*", "a1"]).unwrap(), ["a1", "a2", "b"]);
+        assert_eq!(select(&["c"]).unwrap(), ["c"]);
+        let error = select(&["a*", "c*"]).unwrap_err();
+        assert_eq!(error.message, "acemq: no vhost fits \"c*\"; there are b, a1, a2");
+        assert_eq!(error.code, NO_BROKER);
+    }
+
+    #[test]
+    fn the_gravest_result_stands_for_all() {
+        let mut codes = [0, 2, 4, 3, 6, 5, 1];
+        codes.sort_by_key(|code| precedence(*code));
+        assert_eq!(codes, [1, 5, 6, 3, 4, 2, 0]);
+    }
+}
