@@ -3,7 +3,8 @@
 use super::declared::{Declared, Document, Exchange, Queue, VERSION_CODES, VersionText};
 use super::{Failure, Request};
 use crate::rabbitmq::{
-    self, Conditions, Declaration, ExchangeDeclaration, ExistingQueue, Known, Owner, QueueDeclaration, Refusal, Scope,
+    self, Conditions, Declaration, ExchangeDeclaration, ExistingQueue, Known, Owner, QueueDeclaration, Refusal,
+    Refused, Scope,
 };
 use crate::value::Value;
 use schemars::JsonSchema;
@@ -192,6 +193,20 @@ pub struct PredictedRefusal {
     pub scope: &'static str,
 }
 
+impl From<Refused> for PredictedRefusal {
+    fn from(refused: Refused) -> Self {
+        Self { code: refused.code, text: refused.text, scope: scope_name(refused.scope) }
+    }
+}
+
+/// The word for what a refusal closes.
+pub(super) const fn scope_name(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Channel => "channel",
+        Scope::Connection => "connection",
+    }
+}
+
 impl Request for PredictAnswer {
     type Answer = Predicted;
     const NAME: &'static str = "broker.predict";
@@ -216,16 +231,6 @@ impl Request for PredictAnswer {
                 rabbitmq::declare_exchange(&conditions, existing.as_ref(), &wanted.into()).err()
             }
         };
-        Ok(Predicted {
-            accepted: answer.is_none(),
-            refused: answer.map(|refused| PredictedRefusal {
-                code: refused.code,
-                text: refused.text,
-                scope: match refused.scope {
-                    Scope::Channel => "channel",
-                    Scope::Connection => "connection",
-                },
-            }),
-        })
+        Ok(Predicted { accepted: answer.is_none(), refused: answer.map(PredictedRefusal::from) })
     }
 }

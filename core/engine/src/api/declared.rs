@@ -40,6 +40,17 @@ impl Document {
     pub(super) fn of(document: &impl Serialize) -> Self {
         Self(serde_json::to_value(document).unwrap_or_default())
     }
+
+    /// The document that is written in `text`.
+    pub(super) fn read(text: &str) -> Self {
+        Self(serde_json::from_str(text).unwrap_or_default())
+    }
+}
+
+impl From<Document> for Json {
+    fn from(document: Document) -> Self {
+        document.0
+    }
 }
 
 impl JsonSchema for Document {

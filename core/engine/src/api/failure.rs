@@ -98,7 +98,10 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, problem) in self.problems().enumerate() {
-            write!(f, "{}{}; {}", if index == 0 { "" } else { "\n" }, problem.message, problem.help)?;
+            write!(f, "{}{}", if index == 0 { "" } else { "\n" }, problem.message)?;
+            if !problem.help.is_empty() {
+                write!(f, "; {}", problem.help)?;
+            }
         }
         Ok(())
     }

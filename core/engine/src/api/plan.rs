@@ -1,11 +1,12 @@
-//! The operation `plan.session`: a plan session without state: the topology, the settings and all answers so far give the questions and the plan.
-//!
-//! The bindings hold a session as a handle; this is the same session, replayed.
+//! Plan sessions: [`SessionHandle`], which a binding holds and answers question by question, and the operation
+//! `plan.session`, which is the same session replayed: the topology, the settings and all answers so far give the questions
+//! and the plan.
 
 use super::declared::{Document, VERSION_CODES, VersionText};
+use super::request::{read, write};
 use super::topology::{TOPOLOGY_CODES, TopologySource};
 use super::{Failure, Request};
-use crate::plan::{Answer, Mode, PlanSession, Settings, Style};
+use crate::plan::{Answer, Mode, PlanSession, Question, Settings, Style};
 use crate::rabbitmq::{Broker, Product};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -91,30 +92,120 @@ impl Request for RunSession {
     const CODES: &'static [&'static [&'static str]] = &[TOPOLOGY_CODES, VERSION_CODES, &["answer_refused"]];
 
     fn answer(self) -> Result<SessionAnswer, Failure> {
-        let settings = self.settings()?;
-        let mut session = PlanSession::new(self.topology.tables()?, settings);
-        for (index, answer) in self.answers.into_iter().enumerate() {
+        Ok(SessionHandle::start(self)?.answer_so_far())
+    }
+}
+
+/// A plan session that is kept: the coarse form of [`PlanSession`] that bindings hold.
+///
+/// ```
+/// use acemq_core::api::SessionHandle;
+///
+/// let mut session = SessionHandle::new(r#"{"topology": {"text": "queues: { orders: {} }"}, "version": "4.0.5"}"#).unwrap();
+/// assert!(session.questions().contains(r#""ask":"queue_passive","name":"orders""#));
+/// session.answer(r#"{"id": 1, "failed": "the connection was lost"}"#).unwrap();
+/// assert!(session.finished());
+/// assert!(session.state().contains("unknown  queue orders (quorum)"));
+/// ```
+#[derive(Debug)]
+pub struct SessionHandle {
+    session: PlanSession,
+    width: Option<usize>,
+}
+
+impl SessionHandle {
+    const NAME: &'static str = RunSession::NAME;
+
+    /// Starts a session from the input of `plan.session`. Answers in it are taken at once, so that a session can be gone on
+    /// with from what was recorded.
+    ///
+    /// # Errors
+    /// When the JSON is no such input, when the topology has problems, and when an answer is refused.
+    pub fn new(input: &str) -> Result<Self, Failure> {
+        Self::start(read(Self::NAME, input)?)
+    }
+
+    fn start(request: RunSession) -> Result<Self, Failure> {
+        let settings = request.settings()?;
+        let width = request.width;
+        let mut handle = Self { session: PlanSession::new(request.topology.tables()?, settings), width };
+        for (index, answer) in request.answers.into_iter().enumerate() {
             // The host has seen every question that was open before this answer.
-            let _ = session.next_questions(usize::MAX);
-            Answer::from_json(answer).and_then(|(id, answer)| session.answer(id, answer)).map_err(|error| {
-                let help = "give the answers in the order in which they came, each once";
-                Failure::one("answer_refused", format!("answers[{index}]: {error}"), help).with("index", index)
-            })?;
+            handle.session.next_questions(usize::MAX);
+            handle.take(answer, &format!("answers[{index}]")).map_err(|failure| failure.with("index", index))?;
         }
-        let questions = session.questions();
-        let finished = session.finished();
-        let error = finished.then(|| session.apply_error()).flatten().map(|error| error.to_string());
-        let plan = session.into_plan();
-        Ok(SessionAnswer {
+        Ok(handle)
+    }
+
+    fn take(&mut self, answer: Json, what: &str) -> Result<(), Failure> {
+        Answer::from_json(answer).and_then(|(id, answer)| self.session.answer(id, answer)).map_err(|error| {
+            let help = "give the answers in the order in which they came, each once";
+            Failure::one("answer_refused", format!("{what}: {error}"), help)
+        })
+    }
+
+    /// Every open question, as a list of documents `{"id", "ask", "name", "declaration"}`.
+    pub fn questions(&mut self) -> String {
+        // Whoever has seen a question may have asked it.
+        self.session.next_questions(usize::MAX);
+        listed(&self.session.questions())
+    }
+
+    /// Open questions that were not given out yet, at most `limit`: what a host with that many free channels asks next.
+    pub fn next_questions(&mut self, limit: usize) -> String {
+        listed(&self.session.next_questions(limit))
+    }
+
+    /// Takes one answer: `{"id"}` with exactly one of `ok`, `refused`, `failed` and `cannot`.
+    ///
+    /// # Errors
+    /// When it is no answer, or no question of that number is open; the session stays as it was.
+    pub fn answer(&mut self, answer: &str) -> Result<(), Failure> {
+        let json: Json = serde_json::from_str(answer).map_err(|error| {
+            Failure::one("answer_refused", format!("this is no answer: {error}"), "give one JSON object")
+        })?;
+        self.take(json, "answer")
+    }
+
+    /// Ends the session before its end: what was not asked stays unknown, what was not sent is not sent.
+    pub fn interrupt(&mut self) {
+        self.session.interrupt();
+    }
+
+    /// Whether nothing is left to ask or to declare.
+    pub fn finished(&self) -> bool {
+        self.session.finished()
+    }
+
+    /// Where the session stands: the output of `plan.session`, at any time.
+    pub fn state(&self) -> String {
+        // Such a document cannot fail to be written.
+        write(Self::NAME, &self.answer_so_far()).unwrap_or_default()
+    }
+
+    /// The session itself.
+    pub fn session(&mut self) -> &mut PlanSession {
+        &mut self.session
+    }
+
+    fn answer_so_far(&self) -> SessionAnswer {
+        let finished = self.session.finished();
+        let plan = self.session.plan();
+        SessionAnswer {
             finished,
-            questions: questions.iter().map(|question| Document::of(&question.to_document())).collect(),
+            questions: self.session.questions().iter().map(|question| Document::of(&question.to_document())).collect(),
             text: plan.render(Style::Plan, self.width),
             lines: plan.render(Style::Lines, None),
             drift: plan.render_drift(),
             plan: Document::of(&plan.to_document()),
-            error,
-        })
+            error: finished.then(|| self.session.apply_error()).flatten().map(|error| error.to_string()),
+        }
     }
+}
+
+fn listed(questions: &[Question]) -> String {
+    let documents: Vec<_> = questions.iter().map(Question::to_document).collect();
+    serde_json::to_string(&documents).unwrap_or_default()
 }
 
 impl RunSession {

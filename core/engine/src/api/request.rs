@@ -78,14 +78,23 @@ fn root_schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 }
 
 fn run<R: Request>(input: &str) -> Result<String, Failure> {
-    let request: R = serde_json::from_str(input).map_err(|error| {
-        let schema = R::json_schema(&mut SchemaGenerator::default());
+    write(R::NAME, &read::<R>(R::NAME, input)?.answer()?)
+}
+
+/// Reads an input; `what` is what sentences call the one that takes it.
+pub(super) fn read<T: DeserializeOwned + JsonSchema>(what: &str, input: &str) -> Result<T, Failure> {
+    serde_json::from_str(input).map_err(|error| {
+        let schema = T::json_schema(&mut SchemaGenerator::default());
         let properties = schema.get("properties").and_then(|properties| properties.as_object());
         let known: Vec<String> = properties.map(|keys| keys.keys().cloned().collect()).unwrap_or_default();
-        Failure::bad_input(R::NAME, &known, input, &error)
-    })?;
-    serde_json::to_string(&request.answer()?).map_err(|error| {
+        Failure::bad_input(what, &known, input, &error)
+    })
+}
+
+/// Writes an output.
+pub(super) fn write(what: &str, output: &impl Serialize) -> Result<String, Failure> {
+    serde_json::to_string(output).map_err(|error| {
         let help = "report this with the input, it is a mistake of the engine";
-        Failure::one("internal", format!("{}: the output cannot be written: {error}", R::NAME), help)
+        Failure::one("internal", format!("{what}: the output cannot be written: {error}"), help)
     })
 }

@@ -49,7 +49,7 @@ pub struct BuiltTopology {
 }
 
 impl TopologySource {
-    fn parse(self) -> Result<Topology, Vec<Problem>> {
+    pub(super) fn parse(self) -> Result<Topology, Vec<Problem>> {
         match self {
             Self::Text(text) => Topology::parse(text.as_bytes(), Format::Auto),
             Self::Document(document) => Topology::parse(document.to_string().as_bytes(), Format::Json),

@@ -14,7 +14,29 @@ pub struct ConnectionId(u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChannelId(u64);
 
+impl ConnectionId {
+    /// The number, for whoever has to keep it outside Rust.
+    pub const fn number(self) -> u64 {
+        self.0
+    }
+
+    /// The connection of that number; one that was never opened counts as closed.
+    pub const fn from_number(number: u64) -> Self {
+        Self(number)
+    }
+}
+
 impl ChannelId {
+    /// The number, for whoever has to keep it outside Rust.
+    pub const fn number(self) -> u64 {
+        self.0
+    }
+
+    /// The channel of that number; one that was never opened counts as closed.
+    pub const fn from_number(number: u64) -> Self {
+        Self(number)
+    }
+
     /// The channel that a connection opens for one request only, as far as queues remember their publishers.
     pub(super) const NONE: Self = Self(0);
 }

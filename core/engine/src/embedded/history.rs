@@ -91,6 +91,13 @@ pub enum What {
     },
 }
 
+impl fmt::Display for Happening {
+    /// What happened, in words, without when and to which message.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&super::scenario::describe(self))
+    }
+}
+
 /// Why a message is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loss {

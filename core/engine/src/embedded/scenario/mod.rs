@@ -25,6 +25,7 @@ mod step;
 #[cfg(test)]
 mod tests;
 mod text;
+pub(in crate::embedded) use text::describe;
 
 pub use report::{MessageReport, QueueReport, Refusal, Report, StepOutcome, StepReport, StoryLine};
 

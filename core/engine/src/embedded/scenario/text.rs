@@ -99,7 +99,7 @@ pub(super) fn exchange(name: &str) -> String {
 }
 
 /// What happened, in words.
-pub(super) fn describe(happening: &Happening) -> String {
+pub(in crate::embedded) fn describe(happening: &Happening) -> String {
     let to = |queues: &[String], opaque: &[String]| {
         let mut text = if queues.is_empty() { "no queue".to_owned() } else { names(queues) };
         if !opaque.is_empty() {

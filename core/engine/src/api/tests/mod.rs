@@ -1,3 +1,8 @@
+//! The table of operations.
+
+mod documents;
+mod handles;
+
 use super::{CONFORMANCE_VERSION, OPERATIONS, call};
 use serde_json::{Value as Json, json};
 
