@@ -9,9 +9,12 @@ import pathlib
 import sys
 
 import durations
+import fingerprints
 import names
 import policies
+import recorded
 import retries
+import topics
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SPEC_VERSION = 1
@@ -39,7 +42,7 @@ def written(document):
 
 def main():
     files = {}
-    for module in (names, durations, policies, retries):
+    for module in (names, durations, policies, retries, recorded, topics, fingerprints):
         for name, operation, how, cases in module.SUITES:
             files[ROOT / "suites" / f"{name}.json"] = written(suite(name, operation, how, cases()))
     counts = {}
