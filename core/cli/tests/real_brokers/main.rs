@@ -1,5 +1,6 @@
 //! The command against real brokers: what it prints, what it leaves, and with which exit code it ends.
 
+mod evolution;
 mod vhosts;
 
 use acemq_tests::broker::Vhost;
