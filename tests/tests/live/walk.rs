@@ -162,4 +162,30 @@ on_every_broker! {
             }
         });
     }
+
+    fn a_text_that_looks_like_the_number_that_is_wanted_ends_no_walk(node) {
+        let vhost = node.fresh_vhost();
+        run(async {
+            let client = client(&vhost.amqp_url()).await;
+            // No version checks the type of a delivery limit.
+            let quorum = |name: &str, limit: Value| bare(QueueType::Quorum, name).with("x-delivery-limit", limit);
+            let there = [quorum("text", Value::from("5")), quorum("number", Value::from(5))];
+            for queue in there {
+                client.declare_queue(&queue.with("x-message-ttl", 60000)).await.unwrap();
+            }
+            let asked = [quorum("text", Value::from(5)), quorum("number", Value::from("5")), quorum("number", Value::I16(5))];
+            for (asked, limit) in asked.into_iter().zip([Some(Value::from("5")), Some(Value::from(5)), None]) {
+                let mut session = PlanSession::new(tables(&[], &[asked], &[]), settings(&client, &vhost, false));
+                assert_eq!(drive(&mut session, &client, Width::default(), pending(), |_| {}).await, Ending::Finished);
+                let plan = session.into_plan();
+                let found: BTreeMap<_, _> = (plan.actions[0].differences.iter())
+                    .map(|difference| (difference.argument.as_str(), difference.current.clone().unwrap()))
+                    .collect();
+                let mut expected = BTreeMap::from([("x-message-ttl", Value::from(60000))]);
+                expected.extend(limit.map(|limit| ("x-delivery-limit", limit)));
+                assert_eq!(found, expected);
+                assert!(!plan.actions[0].at_least);
+            }
+        });
+    }
 }

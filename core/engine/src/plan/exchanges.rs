@@ -106,7 +106,9 @@ impl PlanSession {
             action.at_least = true;
             return;
         };
-        let current = current_of(&refusal, &argument);
+        let guard = Value::I64(5);
+        let sent = if guarded && argument == ALTERNATE_EXCHANGE { Some(&guard) } else { None };
+        let current = current_of(&refusal, &argument, sent);
         let wanted = wanted_of_exchange(exchange, &argument);
         if argument == ALTERNATE_EXCHANGE && guarded {
             // The guard is compared last, so everything else is equal by now, and this is the real alternate exchange.

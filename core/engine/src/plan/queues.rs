@@ -134,7 +134,7 @@ impl PlanSession {
         let wanted = wanted_of_queue(queue, &argument);
         let current = match argument.as_str() {
             "exclusive" => Some(Some(Value::Bool(!queue.exclusive))),
-            _ => current_of(refusal, &argument),
+            _ => current_of(refusal, &argument, walk.offered.arguments.get(&argument)),
         };
         let told = current.clone().unwrap_or_else(|| printed(refusal));
         action.differences.push(PlannedDifference {

@@ -1,7 +1,7 @@
 //! What a refusal tells a session: nothing about the object, or one difference with the value that the broker has.
 
 use super::action::{Action, Reason, Verdict};
-use crate::rabbitmq::{Refusal, RefusalClass, Side, typed_value};
+use crate::rabbitmq::{Refusal, RefusalClass, Side};
 use crate::value::Value;
 
 /// Records an answer that tells nothing about the object itself.
@@ -35,17 +35,16 @@ pub(super) fn assign<T: PartialEq>(place: &mut T, value: T) -> bool {
     changed
 }
 
-/// What the broker has, typed so that it can be sent back: `None` when the text does not tell, `Some(None)` when the
-/// argument is not set there.
-pub(super) fn current_of(refusal: &Refusal, argument: &str) -> Option<Option<Value>> {
+/// What the broker has, typed so that it can be sent back, knowing what was `sent`: `None` when the text does not tell,
+/// `Some(None)` when the argument is not set there.
+pub(super) fn current_of(refusal: &Refusal, argument: &str, sent: Option<&Value>) -> Option<Option<Value>> {
     if refusal.absent == Some(Side::Current) {
         return Some(None);
     }
-    let printed = refusal.current.as_ref()?;
     if refusal.truncated {
         return None;
     }
-    typed_value(argument, printed).map(Some)
+    refusal.current_value(argument, sent).map(Some)
 }
 
 /// The broker's own print of a value that cannot be typed.

@@ -104,16 +104,36 @@ pub(super) fn difference_text(difference: &PlannedDifference) -> String {
     let name = &difference.argument;
     match (&difference.current, &difference.wanted) {
         (Some(current), Some(wanted)) => {
+            let kinds = (kind_word(current), kind_word(wanted));
             let (current, wanted) = (shown(current), shown(wanted));
             if current == wanted {
-                // The broker prints both alike, so it is the types that differ.
-                return format!("{name} prints as {current} on both sides, with another type here than on the broker");
+                // Only the types differ, and the broker does not print them.
+                return match kinds {
+                    (there, here) if there != here => {
+                        format!("{name} is the {there} {current} on the broker, the {here} {wanted} here")
+                    }
+                    _ => format!("{name} prints as {current} on both sides, with another type here than on the broker"),
+                };
             }
             format!("{name} is {current} on the broker, {wanted} here")
         }
         (Some(current), None) => format!("{name} is {} on the broker, not set here", shown(current)),
         (None, Some(wanted)) => format!("{name} is not set on the broker, {} here", shown(wanted)),
         (None, None) => format!("{name} differs"),
+    }
+}
+
+/// What a value is, where its print does not tell.
+const fn kind_word(value: &Value) -> &'static str {
+    match value {
+        Value::Bool(_) => "boolean",
+        Value::LongStr(_) => "text",
+        Value::Binary(_) => "binary text",
+        Value::Timestamp(_) => "time stamp",
+        Value::Array(_) => "array",
+        Value::Table(_) => "table",
+        Value::Void => "void",
+        _ => "number",
     }
 }
 

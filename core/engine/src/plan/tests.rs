@@ -613,6 +613,8 @@ fn every_difference_has_its_words() {
         difference(number(1), None),
         difference(None, number(2)),
         difference(Some(Value::text("2")), number(2)),
+        difference(number(2), Some(Value::text("2"))),
+        difference(Some(Value::text("2")), Some(Value::text("2"))),
         difference(Some(Value::text("")), number(2)),
     ]
     .iter()
@@ -624,6 +626,8 @@ fn every_difference_has_its_words() {
             "x-max-length is 2 on the broker, 1 here",
             "x-max-length is not set on the broker, 1 here",
             "x-max-length is 2 on the broker, not set here",
+            "x-max-length is the number 2 on the broker, the text 2 here",
+            "x-max-length is the text 2 on the broker, the number 2 here",
             "x-max-length prints as 2 on both sides, with another type here than on the broker",
             "x-max-length is 2 on the broker, \"\" here",
         ]

@@ -53,12 +53,13 @@ impl Refusal {
     pub fn current_value(&self, argument: &str, sent: Option<&Value>) -> Option<Value> {
         let printed = self.current.as_ref()?;
         let value = typed_value(argument, printed);
-        if self.received.as_ref() != Some(printed) || value.as_ref() != sent {
-            return value;
-        }
-        match sent? {
-            Value::LongStr(_) => by_its_looks(argument, &printed.value).filter(|value| Some(value) != sent),
-            _ => Some(Value::text(printed.value.clone())),
+        // With a printed type on one side only, that side is the only one.
+        let alike = printed.kind.is_none() && self.received.as_ref() == Some(printed);
+        let (true, Some(sent)) = (alike, sent) else { return value };
+        let is_text = |value: &Value| matches!(value, Value::LongStr(_) | Value::Binary(_));
+        match is_text(sent) {
+            true => value.into_iter().chain(by_its_looks(argument, &printed.value)).find(|value| !is_text(value)),
+            false => Some(Value::text(printed.value.clone())),
         }
     }
 }
@@ -212,7 +213,9 @@ mod tests {
         let current = |sent: &Value| refusal.current_value("x-delivery-limit", Some(sent));
         assert_eq!(current(&Value::I64(5)), Some(Value::from("5")));
         assert_eq!(current(&Value::from("5")), Some(Value::I64(5)));
-        // The caller sent another width: by the argument it would be taken for the number, which is what was sent.
+        // Every width of integer is one class, so none of them is what is there.
+        assert_eq!(current(&Value::U8(5)), Some(Value::from("5")));
+        assert_eq!(current(&Value::Binary(b"5".to_vec())), Some(Value::I64(5)));
         let text = "inequivalent arg 'x-message-ttl' for queue 'q' in vhost '/': received '9' but current is '8'";
         let refusal = Refusal::read(Some(406), text, Known::default());
         assert_eq!(refusal.current_value("x-message-ttl", Some(&Value::I64(9))), Some(Value::I64(8)));
