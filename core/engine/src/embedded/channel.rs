@@ -4,7 +4,7 @@ use super::MessageId;
 use super::connections::ConnectionId;
 use super::store::Entry;
 use crate::rabbitmq::Properties;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// A message as a client gets it.
@@ -79,6 +79,8 @@ pub(super) struct Channel {
     pub(super) global_prefetch: u16,
     /// The queue that was declared last: what an empty name stands for.
     pub(super) last_queue: Option<String>,
+    /// Quorum queues that count this channel among their publishers.
+    pub(super) published_to: BTreeSet<String>,
     pub(super) events: VecDeque<Event>,
 }
 
@@ -92,6 +94,7 @@ impl Channel {
             prefetch: 0,
             global_prefetch: 0,
             last_queue: None,
+            published_to: BTreeSet::new(),
             events: VecDeque::new(),
         }
     }

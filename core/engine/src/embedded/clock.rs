@@ -20,22 +20,27 @@ impl EmbeddedBroker {
     /// of their queues.
     pub fn advance(&mut self, milliseconds: u64) {
         let until = self.now.saturating_add(milliseconds);
-        while let Some((at, name)) = self.next_due(until) {
+        while let Some((at, name)) = self.due.first().filter(|(at, _)| *at <= until).cloned() {
             self.now = self.now.max(at);
             self.run_due(&name);
             self.settle_down();
         }
         self.now = until;
+        #[cfg(test)]
+        self.check_notes();
     }
 
-    /// The queue that something happens to next, no later than `until`.
-    fn next_due(&self, until: u64) -> Option<(u64, String)> {
-        let due = self.queues.iter().filter_map(|(name, queue)| {
-            let at = [queue.store.next_expiry(), queue.goes_at()].into_iter().flatten().min()?;
-            Some((at, name))
-        });
-        let (at, name) = due.min()?;
-        (at <= until).then(|| (at, name.clone()))
+    /// Brings the note of when something happens in that queue up to date, after whatever may have changed it.
+    pub(super) fn reckon(&mut self, name: &str) {
+        let Some(queue) = self.queues.get_mut(name) else { return };
+        let due = queue.due();
+        if queue.noted_due == due {
+            return;
+        }
+        if let Some(at) = std::mem::replace(&mut queue.noted_due, due) {
+            self.due.remove(&(at, name.to_owned()));
+        }
+        self.due.extend(due.map(|at| (at, name.to_owned())));
     }
 
     fn run_due(&mut self, name: &str) {
@@ -63,5 +68,14 @@ impl EmbeddedBroker {
         if let Some(history) = &mut self.history {
             history.push(Happening { at, message, what });
         }
+    }
+
+    /// The notes that spare a look at every queue say what a look at every queue would.
+    #[cfg(test)]
+    pub(super) fn check_notes(&self) {
+        let due = self.queues.iter().filter_map(|(name, queue)| Some((queue.due()?, name.clone())));
+        assert_eq!(self.due, due.collect());
+        let waiting = self.queues.iter().filter(|(_, queue)| !queue.pending.is_empty()).map(|(name, _)| name.clone());
+        assert_eq!(self.waiting, waiting.collect());
     }
 }

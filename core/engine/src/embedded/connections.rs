@@ -74,6 +74,8 @@ pub(super) struct Connections {
 struct Connection {
     user: String,
     channels: BTreeSet<ChannelId>,
+    /// Its exclusive queues.
+    queues: BTreeSet<String>,
 }
 
 impl Connections {
@@ -87,6 +89,20 @@ impl Connections {
         match caller {
             Caller::Connection(connection) => self.connections.contains_key(&connection).then_some(connection),
             Caller::Channel(channel) => self.channels.get(&channel).map(|channel| channel.connection),
+        }
+    }
+
+    /// Notes that an exclusive queue belongs to that connection.
+    pub(super) fn own(&mut self, connection: ConnectionId, queue: &str) {
+        if let Some(connection) = self.connections.get_mut(&connection) {
+            connection.queues.insert(queue.to_owned());
+        }
+    }
+
+    /// Notes that it does so no longer.
+    pub(super) fn disown(&mut self, connection: ConnectionId, queue: &str) {
+        if let Some(connection) = self.connections.get_mut(&connection) {
+            connection.queues.remove(queue);
         }
     }
 
@@ -119,7 +135,9 @@ impl EmbeddedBroker {
 
     fn open_connection(&mut self, user: String) -> ConnectionId {
         let connection = ConnectionId(self.connections.next());
-        self.connections.connections.insert(connection, Connection { user, channels: BTreeSet::new() });
+        self.connections
+            .connections
+            .insert(connection, Connection { user, channels: BTreeSet::new(), queues: BTreeSet::new() });
         connection
     }
 
@@ -139,13 +157,7 @@ impl EmbeddedBroker {
         for channel in closed.channels {
             self.end_channel(channel);
         }
-        let exclusive: Vec<String> = self
-            .queues
-            .iter()
-            .filter(|(_, queue)| queue.owner == Some(connection))
-            .map(|(name, _)| name.clone())
-            .collect();
-        for queue in exclusive {
+        for queue in closed.queues {
             self.drop_queue(&queue);
         }
         self.settle_down();
@@ -228,6 +240,8 @@ impl EmbeddedBroker {
             }
         }
         self.settle_down();
+        #[cfg(test)]
+        self.check_notes();
         answer
     }
 }

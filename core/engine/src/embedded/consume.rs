@@ -160,6 +160,7 @@ impl EmbeddedBroker {
                 choose_active(queue, heeds_priority);
             }
         }
+        self.reckon(name);
     }
 
     /// An auto-delete queue goes with its last consumer; others go on without.

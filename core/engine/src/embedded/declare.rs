@@ -143,11 +143,15 @@ impl EmbeddedBroker {
     pub(super) fn add_queue(&mut self, declaration: QueueDeclaration, owner: ConnectionId) {
         self.numbered = self.numbered.saturating_add(1);
         let owner = declaration.exclusive.then_some(owner);
+        if let Some(owner) = owner {
+            self.connections.own(owner, &declaration.name);
+        }
         let settings = self.settings(&declaration);
         let name = declaration.name.clone();
         self.router.add_queue(name.clone());
         let queue = Queue::new(self.numbered, declaration, owner, settings, self.conditions.version, self.now);
-        self.queues.insert(name, queue);
+        self.queues.insert(name.clone(), queue);
+        self.reckon(&name);
     }
 
     pub(super) fn existing(&self, name: &str, connection: ConnectionId) -> Option<ExistingQueue<'_>> {
@@ -165,6 +169,7 @@ impl EmbeddedBroker {
         let now = self.now;
         if let Some(queue) = self.queues.get_mut(name) {
             queue.last_used = now;
+            self.reckon(name);
         }
         if let Caller::Channel(channel) = caller
             && let Some(channel) = self.connections.channel_mut(channel)

@@ -1,7 +1,7 @@
 //! Messages into queues, and from queues to clients.
 
 use super::channel::{Delivery, Event, Holder, Unacknowledged};
-use super::connections::ChannelId;
+use super::connections::{ChannelId, Connections};
 use super::death::DeathReason;
 use super::history::What;
 use super::message::Message;
@@ -27,7 +27,7 @@ impl EmbeddedBroker {
         let id = message.id;
         if queue.is_quorum() {
             if let Some(channel) = publisher
-                && !admits(queue, channel)
+                && !admits(queue, name, channel, &mut self.connections)
             {
                 self.note(Some(id), What::Refused { queue: name.to_owned() });
                 return false;
@@ -57,6 +57,11 @@ impl EmbeddedBroker {
         if self.queues.get(name).is_some_and(Queue::is_quorum) {
             self.expire(name);
         }
+        self.hand_out(name);
+        self.reckon(name);
+    }
+
+    fn hand_out(&mut self, name: &str) {
         loop {
             let connections = &self.connections;
             let Some(queue) = self.queues.get_mut(name) else { return };
@@ -196,6 +201,7 @@ impl EmbeddedBroker {
             self.bury(name, entry, DeathReason::Expired);
         }
         self.unblock(name);
+        self.reckon(name);
     }
 
     /// Lets publishers go on that a quorum queue had stopped, once it has room.
@@ -242,13 +248,16 @@ impl EmbeddedBroker {
 
 /// Whether a quorum queue takes a message of that channel: not while it is stopped, and a channel that is new to the queue
 /// is stopped at once when the queue is over its limit.
-fn admits(queue: &mut Queue, channel: ChannelId) -> bool {
+fn admits(queue: &mut Queue, name: &str, channel: ChannelId, connections: &mut Connections) -> bool {
+    let is_new = queue.publishers.insert(channel);
+    if is_new && let Some(publisher) = connections.channel_mut(channel) {
+        publisher.published_to.insert(name.to_owned());
+    }
     if queue.settings.overflow != Overflow::RejectPublish {
         queue.blocked.clear();
-        queue.publishers.insert(channel);
         return true;
     }
-    if queue.publishers.insert(channel) && queue.is_over_limit() {
+    if is_new && queue.is_over_limit() {
         queue.blocked.insert(channel);
     }
     !queue.blocked.contains(&channel)

@@ -75,7 +75,7 @@ use crate::state::{PREDECLARED_EXCHANGES, predeclared_exchange};
 use connections::Connections;
 use publish::DeadLetter;
 use queue::Queue;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// One vhost of a RabbitMQ, in memory.
 #[derive(Debug, Clone)]
@@ -98,6 +98,10 @@ pub struct EmbeddedBroker {
     published: u64,
     /// Messages between their queue and the dead-letter exchange.
     dying: VecDeque<DeadLetter>,
+    /// The queues whose dead letters wait until their targets take them.
+    waiting: BTreeSet<String>,
+    /// When something happens by itself next, in which queue: exactly what [`Queue::due`] says of each.
+    due: BTreeSet<(u64, String)>,
     history: Option<Vec<Happening>>,
 }
 
@@ -123,6 +127,8 @@ impl EmbeddedBroker {
             numbered: 0,
             published: 0,
             dying: VecDeque::new(),
+            waiting: BTreeSet::new(),
+            due: BTreeSet::new(),
             history: None,
         }
     }

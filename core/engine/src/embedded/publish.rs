@@ -116,6 +116,7 @@ impl EmbeddedBroker {
             let message = self.dead(name, message, reason, &exchange);
             if let Some(queue) = self.queues.get_mut(name) {
                 queue.pending.push(Pending { message, reason, settled: BTreeSet::new() });
+                self.waiting.insert(name.to_owned());
             }
             self.note(Some(id), What::Waits { queue: name.to_owned(), reason });
         } else if self.router.has_exchange(&exchange) {
@@ -196,10 +197,8 @@ impl EmbeddedBroker {
     /// At least once: each waiting dead letter goes to every target that has not got it, and leaves when all have. Whether
     /// one left.
     fn retry_pending(&mut self) -> bool {
-        let waiting: Vec<String> =
-            self.queues.iter().filter(|(_, queue)| !queue.pending.is_empty()).map(|(name, _)| name.clone()).collect();
         let mut left = false;
-        for name in waiting {
+        for name in std::mem::take(&mut self.waiting) {
             let Some(pending) = self.queues.get_mut(&name).map(|queue| std::mem::take(&mut queue.pending)) else {
                 continue;
             };
@@ -225,6 +224,9 @@ impl EmbeddedBroker {
                 // What died meanwhile stands behind what waited before.
                 stay.append(&mut queue.pending);
                 queue.pending = stay;
+                if !queue.pending.is_empty() {
+                    self.waiting.insert(name.clone());
+                }
             }
             self.unblock(&name);
         }
@@ -278,6 +280,7 @@ impl EmbeddedBroker {
                 broker.note(Some(entry.message.id), What::Lost { queue: name.clone(), why: Loss::Purged });
             }
             broker.unblock(&name);
+            broker.reckon(&name);
             Ok(count(purged.len()))
         })
     }

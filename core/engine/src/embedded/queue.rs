@@ -75,6 +75,8 @@ pub(super) struct Queue {
     pub(super) publishers: BTreeSet<ChannelId>,
     pub(super) blocked: BTreeSet<ChannelId>,
     pub(super) pending: Vec<Pending>,
+    /// What the broker has noted of [`due`](Self::due).
+    pub(super) noted_due: Option<u64>,
 }
 
 impl Queue {
@@ -109,6 +111,7 @@ impl Queue {
             publishers: BTreeSet::new(),
             blocked: BTreeSet::new(),
             pending: Vec::new(),
+            noted_due: None,
             settings,
         }
     }
@@ -201,6 +204,11 @@ impl Queue {
 
     pub(super) fn consumer_mut(&mut self, key: &ConsumerKey) -> Option<&mut Consumer> {
         self.consumers.iter_mut().find(|consumer| consumer.key == *key)
+    }
+
+    /// When something happens here by itself next: a message expires, or the queue.
+    pub(super) fn due(&self) -> Option<u64> {
+        [self.store.next_expiry(), self.goes_at()].into_iter().flatten().min()
     }
 
     /// When the queue itself goes for want of use.

@@ -72,6 +72,13 @@ impl EmbeddedBroker {
     /// Takes a queue away with its bindings, its messages and the auto-delete exchanges that it kept alive.
     pub(super) fn drop_queue(&mut self, name: &str) {
         let Some(mut queue) = self.queues.remove(name) else { return };
+        self.waiting.remove(name);
+        if let Some(at) = queue.noted_due {
+            self.due.remove(&(at, name.to_owned()));
+        }
+        if let Some(owner) = queue.owner {
+            self.connections.disown(owner, name);
+        }
         self.tell_consumers(&queue);
         for entry in queue.store.drain() {
             self.note(Some(entry.message.id), What::Lost { queue: name.to_owned(), why: Loss::QueueDeleted });

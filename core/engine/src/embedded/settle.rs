@@ -221,9 +221,11 @@ impl EmbeddedBroker {
         let mut held: Vec<Unacknowledged> = channel.unacknowledged.into_values().collect();
         // A quorum queue takes back holder by holder; a classic queue puts each in its old place anyway.
         held.sort_by(|a, b| a.holder.cmp(&b.holder));
-        for queue in self.queues.values_mut() {
-            queue.publishers.remove(&id);
-            queue.blocked.remove(&id);
+        for name in &channel.published_to {
+            if let Some(queue) = self.queues.get_mut(name) {
+                queue.publishers.remove(&id);
+                queue.blocked.remove(&id);
+            }
         }
         self.come_back(id, held, Return::Closed);
         for queue in consumers.into_values().collect::<BTreeSet<_>>() {

@@ -321,12 +321,7 @@ impl Router {
         let sources: Vec<String> =
             self.sources.get(&to).into_iter().flatten().map(|(source, _)| source.clone()).collect();
         for source in &sources {
-            let leading_here: Vec<BindingDeclaration> = self
-                .bindings
-                .from_source(source)
-                .filter(|binding| binding.destination_type == kind && binding.destination == name)
-                .cloned()
-                .collect();
+            let leading_here: Vec<BindingDeclaration> = self.bindings.between(source, kind, name).cloned().collect();
             for binding in &leading_here {
                 self.unbind(binding);
             }

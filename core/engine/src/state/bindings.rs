@@ -1,7 +1,7 @@
 //! A set of bindings that finds those of one source at once.
 
 use crate::rabbitmq::{BindingDeclaration, DestinationType};
-use crate::value::Value;
+use crate::value::{Table, Value};
 use std::cmp::Ordering;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -78,6 +78,27 @@ impl Bindings {
     /// Those of one source.
     pub fn from_source(&self, source: &str) -> impl Iterator<Item = &BindingDeclaration> {
         self.by_source.get(source).into_iter().flatten().map(|identified| &identified.binding)
+    }
+
+    /// Those from one source to one destination.
+    pub fn between(
+        &self,
+        source: &str,
+        kind: DestinationType,
+        destination: &str,
+    ) -> impl Iterator<Item = &BindingDeclaration> {
+        // Bindings of one source are sorted by destination, and nothing sorts before an empty key without arguments.
+        let first = Identified::new(BindingDeclaration {
+            source: String::new(),
+            destination: destination.to_owned(),
+            destination_type: kind,
+            routing_key: String::new(),
+            arguments: Table::new(),
+        });
+        let from_first = self.by_source.get(source).map(|bindings| bindings.range(first.clone()..));
+        from_first.into_iter().flatten().map(|identified| &identified.binding).take_while(move |binding| {
+            binding.destination_type == kind && binding.destination == first.binding.destination
+        })
     }
 
     /// All of them by what they lead to.
