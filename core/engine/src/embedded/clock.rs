@@ -16,6 +16,11 @@ impl EmbeddedBroker {
         self
     }
 
+    /// When something happens by itself next: a message or a queue expires. `None` when nothing ever will.
+    pub fn next_due(&self) -> Option<u64> {
+        self.due.first().map(|(at, _)| *at)
+    }
+
     /// Lets time pass. Messages and queues whose time comes go in the order of their times, those of one instant by the names
     /// of their queues.
     pub fn advance(&mut self, milliseconds: u64) {

@@ -1,14 +1,16 @@
 //! Expectations against what is there.
 
-use super::form::{ContentsForm, DeathForm, ExpectForm};
+use super::Stage;
+use super::form::{ContentsForm, DeathForm, ExpectForm, HeadersForm};
 use super::play::Player;
 use super::text::{names, shown};
+use crate::embedded::StoredMessage;
 use crate::value::{Table, Value};
 
 /// Adds a sentence to `faults` for everything that is not as expected.
-pub(super) fn check(player: &Player, expected: &ExpectForm, faults: &mut Vec<String>) {
+pub(super) fn check<S: Stage>(player: &Player<'_, S>, expected: &ExpectForm, faults: &mut Vec<String>) {
     for (queue, contents) in &expected.queues {
-        let Some(found) = player.broker.contents(queue) else {
+        let Some(found) = player.broker().contents(queue) else {
             faults.push(format!("there is no queue {}", shown(queue)));
             continue;
         };
@@ -34,18 +36,44 @@ pub(super) fn check(player: &Player, expected: &ExpectForm, faults: &mut Vec<Str
     if let Some(death) = &expected.death {
         check_death(player, death, faults);
     }
+    if let Some(headers) = &expected.headers {
+        check_headers(player, headers, faults);
+    }
 }
 
-fn check_death(player: &Player, expected: &DeathForm, faults: &mut Vec<String>) {
-    let name = shown(&expected.message);
-    let state = player.broker.state();
-    let found = state.queues.keys().filter_map(|queue| player.broker.contents(queue)).find_map(|contents| {
-        contents.ready.into_iter().find(|message| player.names.get(&message.message) == Some(&expected.message))
+/// The message of that name, in the first queue that has it ready.
+fn find<S: Stage>(player: &Player<'_, S>, name: &str, faults: &mut Vec<String>) -> Option<StoredMessage> {
+    let broker = player.broker();
+    let found = broker.queue_names().filter_map(|queue| broker.contents(queue)).find_map(|contents| {
+        contents.ready.into_iter().find(|message| player.names.get(&message.message).is_some_and(|known| known == name))
     });
-    let Some(message) = found else {
-        faults.push(format!("{name} is in no queue, so nothing shows its deaths"));
-        return;
-    };
+    if found.is_none() {
+        faults.push(format!("{} is in no queue, so nothing shows its headers", shown(name)));
+    }
+    found
+}
+
+fn check_headers<S: Stage>(player: &Player<'_, S>, expected: &HeadersForm, faults: &mut Vec<String>) {
+    let Some(message) = find(player, &expected.message, faults) else { return };
+    let headers = &message.properties.headers;
+    for (name, wanted) in expected.with.iter() {
+        if headers.get(name).is_none_or(|value| value.to_json() != wanted.to_json()) {
+            let found = headers.get(name).map_or_else(|| "nothing".to_owned(), Value::to_json);
+            let who = shown(&expected.message);
+            faults.push(format!("{who}: expected {}: {}, has {found}", shown(name), wanted.to_json()));
+        }
+    }
+    for name in &expected.without {
+        if let Some(value) = headers.get(name) {
+            let who = shown(&expected.message);
+            faults.push(format!("{who}: expected no {}, has {}", shown(name), value.to_json()));
+        }
+    }
+}
+
+fn check_death<S: Stage>(player: &Player<'_, S>, expected: &DeathForm, faults: &mut Vec<String>) {
+    let name = shown(&expected.message);
+    let Some(message) = find(player, &expected.message, faults) else { return };
     let deaths = match message.properties.headers.get("x-death") {
         Some(Value::Array(items)) => items.as_slice(),
         _ => &[],

@@ -32,6 +32,10 @@ pub(super) struct Form {
 pub(super) struct StepForm {
     /// When, from the start; the clock is moved there first.
     pub(super) at: Option<DurationText>,
+    /// Only by the rules of this RabbitMQ version and later ones.
+    pub(super) since: Option<String>,
+    /// Only by the rules of versions before this one.
+    pub(super) before: Option<String>,
     /// The channel, by any name; `main` unless said.
     pub(super) channel: Option<String>,
     /// The refusal that is expected: its code, or code and text.
@@ -227,11 +231,13 @@ pub(super) struct RepeatForm {
     pub(super) steps: Vec<StepForm>,
 }
 
-/// What is expected: queues by name, and what messages remember of their deaths.
+/// What is expected: queues by name, and what messages carry.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub(super) struct ExpectForm {
     /// An entry of a message's `x-death`; the keys that stand here must be equal.
     pub(super) death: Option<DeathForm>,
+    /// A message's headers.
+    pub(super) headers: Option<HeadersForm>,
     /// Names of mandatory messages that came back, since the last `expect`.
     pub(super) returned: Option<Vec<String>>,
     /// Queues with what is ready in them: a number, or names in order.
@@ -250,6 +256,19 @@ pub(super) struct DeathForm {
     pub(super) exchange: Option<String>,
     pub(super) routing_keys: Option<Vec<String>>,
     pub(super) original_expiration: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct HeadersForm {
+    /// Whose.
+    pub(super) message: String,
+    /// Headers that are there, with these values.
+    #[serde(default)]
+    pub(super) with: Table,
+    /// Headers that are not there.
+    #[serde(default)]
+    pub(super) without: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]

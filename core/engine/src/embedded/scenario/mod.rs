@@ -15,12 +15,12 @@
 //! A message is called by its `name`, or by its body. Each step is one action; `refused: 406` says that the broker is to refuse
 //! it. The [`Report`] says what each step did, where every message is and how it got there, and which expectations failed.
 
-#[cfg(test)]
-mod catalogue;
 mod expect;
 mod form;
 mod play;
 mod report;
+mod speed;
+mod stage;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -28,7 +28,9 @@ mod text;
 pub(in crate::embedded) use text::describe;
 
 pub use report::{MessageReport, QueueReport, Refusal, Report, StepOutcome, StepReport, StoryLine};
+pub use stage::Stage;
 
+use super::EmbeddedBroker;
 use crate::rabbitmq::{Conditions, Version};
 use crate::state::State;
 use crate::topology::{Format, Position, Tables, Topology, read_as};
@@ -144,6 +146,31 @@ impl Scenario {
         self
     }
 
+    /// This scenario in a vhost of that name.
+    #[must_use]
+    pub fn for_vhost(mut self, vhost: impl Into<String>) -> Self {
+        self.vhost = vhost.into();
+        self
+    }
+
+    /// How many steps it has.
+    pub fn step_count(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Its first steps only.
+    #[must_use]
+    pub fn up_to(mut self, steps: usize) -> Self {
+        self.steps.truncate(steps);
+        self
+    }
+
+    /// Which steps expect something, as numbers from 0.
+    pub fn expectations(&self) -> Vec<usize> {
+        let is_expectation = |step: &Step| matches!(step.action, Some(step::Action::Expect(_)));
+        self.steps.iter().enumerate().filter(|(_, step)| is_expectation(step)).map(|(number, _)| number).collect()
+    }
+
     /// The JSON Schema of the format.
     pub fn schema() -> serde_json::Value {
         serde_json::to_value(schemars::SchemaGenerator::default().root_schema_for::<Form>()).unwrap_or_default()
@@ -155,6 +182,19 @@ impl Scenario {
     /// When it names a topology file and `base` does not hold it, and when the broker refuses the topology. A step that
     /// fails is no error: the report says so.
     pub fn play(&self, base: Base) -> Result<Report, ScenarioError> {
+        self.play_on(&mut self.broker(&base), base)
+    }
+
+    /// The embedded broker that this scenario starts with.
+    pub fn broker(&self, base: &Base) -> EmbeddedBroker {
+        play::broker(self, base)
+    }
+
+    /// Plays it on a stage whose embedded broker is [this one](Self::broker), untouched.
+    ///
+    /// # Errors
+    /// As [`play`](Self::play).
+    pub fn play_on(&self, stage: &mut impl Stage, base: Base) -> Result<Report, ScenarioError> {
         let own = match (&self.topology, &base) {
             (Some(TopologySource::Inline(tables)), _) => Some(tables.as_ref()),
             (Some(TopologySource::File(file)), Base::Own) => {
@@ -163,7 +203,7 @@ impl Scenario {
             }
             _ => None,
         };
-        play::play(self, &base, own)
+        play::play(self, &base, own, stage)
     }
 
     fn conditions(&self) -> Conditions {

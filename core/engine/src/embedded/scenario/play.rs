@@ -5,50 +5,60 @@ use super::form::{CloseForm, PublishForm, RefusalForm, SettleForm};
 use super::report::{MessageReport, QueueReport, Report, StepOutcome, StepReport, StoryLine};
 use super::step::{Action, PolicyKind, Settle, Step};
 use super::text::{describe, exchange, names, shown, told};
-use super::{Base, Refusal, Scenario, ScenarioError};
+use super::{Base, Refusal, Scenario, ScenarioError, Stage};
 use crate::embedded::{ChannelId, ConnectionId, Delivery, EmbeddedBroker, Event, MessageId, Publication, Subscription};
 use crate::rabbitmq::{Refused, closed_channel};
 use crate::topology::Tables;
 use std::collections::{BTreeMap, VecDeque};
 
-pub(super) fn play(scenario: &Scenario, base: &Base, own: Option<&Tables>) -> Result<Report, ScenarioError> {
-    let start = scenario.start.saturating_mul(1000);
+/// The embedded broker before anything happens.
+pub(super) fn broker(scenario: &Scenario, base: &Base) -> EmbeddedBroker {
     let mut broker = match base {
         Base::State(state) => EmbeddedBroker::with_state(scenario.conditions(), state),
         Base::Own | Base::Tables(_) => EmbeddedBroker::new(scenario.conditions()),
     }
-    .starting_at(start);
-    let declarer = broker.connect();
+    .starting_at(scenario.start.saturating_mul(1000));
+    broker.keep_history();
+    broker
+}
+
+/// Plays on a stage that shows nothing yet but what [`broker`] made.
+pub(super) fn play<S: Stage>(
+    scenario: &Scenario,
+    base: &Base,
+    own: Option<&Tables>,
+    stage: &mut S,
+) -> Result<Report, ScenarioError> {
+    let declarer = stage.connect();
     let given = match base {
         Base::Tables(tables) => Some(tables),
         Base::Own | Base::State(_) => None,
     };
     for tables in [given, own].into_iter().flatten() {
-        broker.declare_all(declarer, tables).map_err(|error| ScenarioError::new(error.to_string()))?;
+        stage.declare_all(declarer.into(), tables).map_err(|error| ScenarioError::new(error.to_string()))?;
         for policy in &tables.policies {
-            broker.set_policy(policy.clone());
+            stage.set_policy(policy.clone());
         }
     }
-    broker.keep_history();
     let mut player = Player {
-        broker,
-        start,
+        start: stage.broker().now(),
+        stage,
         connection: None,
         channels: BTreeMap::new(),
         names: BTreeMap::new(),
         returned: Vec::new(),
         steps: Vec::new(),
     };
-    for step in &scenario.steps {
+    for step in scenario.steps.iter().filter(|step| step.is_for(scenario.version)) {
         let report = player.play_step(step);
         player.steps.push(report);
     }
     Ok(player.report(scenario))
 }
 
-/// A broker in the middle of a scenario.
-pub(super) struct Player {
-    pub(super) broker: EmbeddedBroker,
+/// A stage in the middle of a scenario.
+pub(super) struct Player<'a, S> {
+    stage: &'a mut S,
     /// When the scenario started, on the broker's clock.
     start: u64,
     connection: Option<ConnectionId>,
@@ -74,13 +84,18 @@ struct Doing {
     redelivered: u64,
 }
 
-impl Player {
+impl<S: Stage> Player<'_, S> {
+    /// What there is to be seen.
+    pub(super) fn broker(&self) -> &EmbeddedBroker {
+        self.stage.broker()
+    }
+
     fn play_step(&mut self, step: &Step) -> StepReport {
         let mut doing = Doing::default();
         if let Some(at) = step.at {
             self.move_to(at, &mut doing);
         }
-        let at_ms = self.broker.now().saturating_sub(self.start);
+        let at_ms = self.broker().now().saturating_sub(self.start);
         let words = match &step.action {
             Some(action) => words(action),
             None => "time passes".to_owned(),
@@ -106,9 +121,9 @@ impl Player {
     }
 
     fn move_to(&mut self, at: u64, doing: &mut Doing) {
-        let now = self.broker.now().saturating_sub(self.start);
+        let now = self.broker().now().saturating_sub(self.start);
         match at.checked_sub(now) {
-            Some(ahead) => self.broker.advance(ahead),
+            Some(ahead) => self.stage.advance(ahead),
             None => doing.faults.push(format!("it is {now} ms already, later than the step's time of {at} ms")),
         }
     }
@@ -119,7 +134,7 @@ impl Player {
             Action::Publish(form) => self.publish(channel, form, doing),
             Action::Get(form) => {
                 let id = self.channel(channel)?;
-                let delivery = self.broker.get(id, &form.queue, form.no_ack)?;
+                let delivery = self.stage.get(id, &form.queue, form.no_ack)?;
                 match delivery {
                     Some(delivery) => self.received(channel, &delivery, form.no_ack, doing),
                     None => doing.details.push(format!("{} has nothing ready", shown(&form.queue))),
@@ -135,15 +150,15 @@ impl Player {
                     exclusive: form.exclusive,
                     arguments: form.arguments.clone(),
                 };
-                self.broker.consume(id, &subscription).map(drop)
+                self.stage.consume(id, &subscription).map(drop)
             }
             Action::Cancel(tag) => {
                 let id = self.channel(channel)?;
-                self.broker.cancel(id, tag)
+                self.stage.cancel(id, tag)
             }
             Action::Prefetch(form) => {
                 let id = self.channel(channel)?;
-                self.broker.qos(id, form.count, form.global)
+                self.stage.qos(id, form.count, form.global)
             }
             Action::Settle(how, form) => self.settle(channel, *how, form, doing),
             Action::Recover => {
@@ -151,51 +166,51 @@ impl Player {
                 if let Some(channel) = self.channels.get_mut(channel) {
                     channel.held.clear();
                 }
-                self.broker.recover(id)
+                self.stage.recover(id)
             }
             Action::Declare(tables) => {
                 let id = self.channel(channel)?;
-                self.broker.declare_all(id, tables).map_err(|error| error.refused)?;
+                self.stage.declare_all(id.into(), tables).map_err(|error| error.refused)?;
                 for policy in &tables.policies {
-                    self.broker.set_policy(policy.clone());
+                    self.stage.set_policy(policy.clone());
                 }
                 Ok(())
             }
             Action::Bind(binding) => {
                 let id = self.channel(channel)?;
-                self.broker.bind(id, binding)
+                self.stage.bind(id, binding)
             }
             Action::Unbind(binding) => {
                 let id = self.channel(channel)?;
-                self.broker.unbind(id, binding)
+                self.stage.unbind(id, binding)
             }
             Action::DeleteQueue(queue, condition) => {
                 let id = self.channel(channel)?;
-                let lost = self.broker.delete_queue(id, queue, *condition)?;
+                let lost = self.stage.delete_queue(id, queue, *condition)?;
                 doing.details.push(format!("{lost} messages went with it"));
                 Ok(())
             }
             Action::DeleteExchange(exchange, if_unused) => {
                 let id = self.channel(channel)?;
-                self.broker.delete_exchange(id, exchange, *if_unused)
+                self.stage.delete_exchange(id, exchange, *if_unused)
             }
             Action::Purge(queue) => {
                 let id = self.channel(channel)?;
-                let purged = self.broker.purge(id, queue)?;
+                let purged = self.stage.purge(id, queue)?;
                 doing.details.push(format!("{purged} messages were thrown away"));
                 Ok(())
             }
             Action::SetPolicy(kind, policy) => {
                 match kind {
-                    PolicyKind::User => self.broker.set_policy(policy.clone()),
-                    PolicyKind::Operator => self.broker.set_operator_policy(policy.clone()),
+                    PolicyKind::User => self.stage.set_policy(policy.clone()),
+                    PolicyKind::Operator => self.stage.set_operator_policy(policy.clone()),
                 }
                 Ok(())
             }
             Action::ClearPolicy(kind, name) => {
                 let cleared = match kind {
-                    PolicyKind::User => self.broker.clear_policy(name),
-                    PolicyKind::Operator => self.broker.clear_operator_policy(name),
+                    PolicyKind::User => self.stage.clear_policy(name),
+                    PolicyKind::Operator => self.stage.clear_operator_policy(name),
                 };
                 if !cleared {
                     doing.faults.push("there is no policy of that name".to_owned());
@@ -204,19 +219,19 @@ impl Player {
             }
             Action::Close(CloseForm::Channel) => {
                 if let Some(channel) = self.channels.remove(channel) {
-                    self.broker.close_channel(channel.id);
+                    self.stage.close_channel(channel.id);
                 }
                 Ok(())
             }
             Action::Close(CloseForm::Connection) => {
                 self.channels.clear();
                 if let Some(connection) = self.connection.take() {
-                    self.broker.disconnect(connection);
+                    self.stage.disconnect(connection);
                 }
                 Ok(())
             }
             Action::Advance(milliseconds) => {
-                self.broker.advance(*milliseconds);
+                self.stage.advance(*milliseconds);
                 Ok(())
             }
             Action::Repeat(times, steps) => {
@@ -238,7 +253,7 @@ impl Player {
         publication.properties.headers = form.headers.clone();
         publication.properties.priority = form.priority;
         publication.properties.expiration = form.expiration.map(|duration| duration.0.to_string());
-        let published = self.broker.publish(id, publication)?;
+        let published = self.stage.publish(id, publication)?;
         let name = label(form, published.message);
         if published.returned {
             self.returned.push(name.clone());
@@ -270,9 +285,9 @@ impl Player {
         }
         doing.details.push(names.get(&message).map(|name| shown(name)).unwrap_or_default());
         match how {
-            Settle::Ack => self.broker.ack(id, tag, form.multiple),
-            Settle::Nack => self.broker.nack(id, tag, form.multiple, form.requeue),
-            Settle::Reject => self.broker.reject(id, tag, form.requeue),
+            Settle::Ack => self.stage.ack(id, tag, form.multiple),
+            Settle::Nack => self.stage.nack(id, tag, form.multiple, form.requeue),
+            Settle::Reject => self.stage.reject(id, tag, form.requeue),
         }
     }
 
@@ -281,7 +296,8 @@ impl Player {
         const TOLD: usize = 5;
         let mut failed = 0usize;
         for round in 1..=times {
-            for step in steps {
+            let version = self.broker().conditions().version;
+            for step in steps.iter().filter(|step| step.is_for(version)) {
                 let report = self.play_step(step);
                 doing.deliveries = doing.deliveries.saturating_add(report.deliveries);
                 doing.redelivered = doing.redelivered.saturating_add(report.redelivered);
@@ -302,14 +318,14 @@ impl Player {
 
     /// The channel of that name, opened when it is not there or was closed.
     fn channel(&mut self, name: &str) -> Result<ChannelId, Refused> {
-        if let Some(channel) = self.channels.get(name).filter(|channel| self.broker.is_open(channel.id)) {
+        if let Some(channel) = self.channels.get(name).filter(|channel| self.broker().is_open(channel.id)) {
             return Ok(channel.id);
         }
-        let connection = match self.connection.filter(|connection| self.broker.is_open(*connection)) {
+        let connection = match self.connection.filter(|connection| self.broker().is_open(*connection)) {
             Some(connection) => connection,
-            None => *self.connection.insert(self.broker.connect()),
+            None => *self.connection.insert(self.stage.connect()),
         };
-        let id = self.broker.open_channel(connection).map_err(|_| closed_channel())?;
+        let id = self.stage.open_channel(connection).map_err(|_| closed_channel())?;
         self.channels.insert(name.to_owned(), Channel { id, held: VecDeque::new() });
         Ok(id)
     }
@@ -331,14 +347,14 @@ impl Player {
         let open: Vec<(String, ChannelId)> =
             self.channels.iter().map(|(name, channel)| (name.clone(), channel.id)).collect();
         for (name, id) in open {
-            if !self.broker.is_open(id) {
+            if !self.broker().is_open(id) {
                 self.channels.remove(&name);
                 continue;
             }
-            for event in self.broker.take_events(id) {
+            for event in self.stage.take_events(id) {
                 match event {
                     Event::Delivered(delivery) => {
-                        let no_ack = !self.broker.awaits(id, delivery.delivery_tag);
+                        let no_ack = !self.broker().awaits(id, delivery.delivery_tag);
                         self.received(&name, &delivery, no_ack, doing);
                     }
                     Event::Cancelled { consumer_tag } => {
@@ -350,13 +366,13 @@ impl Player {
     }
 
     fn report(self, scenario: &Scenario) -> Report {
-        let state = self.broker.state();
+        let state = self.broker().state();
         let label = |message: &MessageId| self.names.get(message).cloned().unwrap_or_default();
         let mut places: BTreeMap<MessageId, Vec<String>> = BTreeMap::new();
         let mut headers = BTreeMap::new();
         let mut queues = Vec::new();
         for (name, declaration) in &state.queues {
-            let Some(contents) = self.broker.contents(name) else { continue };
+            let Some(contents) = self.broker().contents(name) else { continue };
             for message in &contents.ready {
                 places.entry(message.message).or_default().push(name.clone());
                 headers.entry(message.message).or_insert_with(|| message.properties.headers.clone());
@@ -370,7 +386,7 @@ impl Player {
             });
         }
         let mut stories: BTreeMap<MessageId, Vec<StoryLine>> = BTreeMap::new();
-        for happening in self.broker.history() {
+        for happening in self.broker().history() {
             if let Some(message) = happening.message {
                 let line = StoryLine { at_ms: happening.at.saturating_sub(self.start), what: describe(happening) };
                 stories.entry(message).or_default().push(line);
@@ -389,12 +405,12 @@ impl Player {
         Report {
             format: "acemq.simulation/1",
             rabbitmq: scenario.version.to_string(),
-            ended_at_ms: self.broker.now().saturating_sub(self.start),
+            ended_at_ms: self.broker().now().saturating_sub(self.start),
             failed: self.steps.iter().filter(|step| step.outcome == StepOutcome::Failed).count(),
+            uncertain: self.broker().uncertainties(),
             steps: self.steps,
             queues,
             messages,
-            uncertain: self.broker.uncertainties(),
         }
     }
 }

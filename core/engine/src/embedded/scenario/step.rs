@@ -5,7 +5,7 @@ use super::form::{
     StepForm,
 };
 use super::{ScenarioError, tables};
-use crate::rabbitmq::{BindingDeclaration, DeleteQueue, DestinationType, PolicyDeclaration};
+use crate::rabbitmq::{BindingDeclaration, DeleteQueue, DestinationType, PolicyDeclaration, Version, VersionError};
 use crate::topology::Tables;
 
 /// A step.
@@ -13,10 +13,20 @@ use crate::topology::Tables;
 pub(super) struct Step {
     /// Milliseconds from the start.
     pub(super) at: Option<u64>,
+    /// The first version that it is for, and the first that it is not for any more.
+    since: Option<Version>,
+    before: Option<Version>,
     pub(super) channel: String,
     pub(super) refused: Option<RefusalForm>,
     /// None: only the clock moves.
     pub(super) action: Option<Action>,
+}
+
+impl Step {
+    /// Whether it is played by the rules of that version.
+    pub(super) fn is_for(&self, version: Version) -> bool {
+        self.since.is_none_or(|since| version >= since) && self.before.is_none_or(|before| version < before)
+    }
 }
 
 /// What a step does.
@@ -71,6 +81,13 @@ pub(super) fn steps(forms: Vec<StepForm>, place: &str, depth: usize) -> Result<V
 
 fn step(form: StepForm, place: &str, depth: usize) -> Result<Step, ScenarioError> {
     let (at, refused) = (form.at.map(|at| at.0), form.refused.clone());
+    let version = |key: &str, text: &Option<String>| match text {
+        None => Ok(None),
+        Some(text) => {
+            first_of_line(text).map(Some).map_err(|error| ScenarioError::new(format!("{place}: {key}: {error}")))
+        }
+    };
+    let (since, before) = (version("since", &form.since)?, version("before", &form.before)?);
     let channel = form.channel.clone().unwrap_or_else(|| MAIN.to_owned());
     let mut actions = actions(form, place, depth)?;
     let action = actions.pop();
@@ -78,7 +95,7 @@ fn step(form: StepForm, place: &str, depth: usize) -> Result<Step, ScenarioError
         (None, _) if at.is_none() => {
             Err(ScenarioError::new(format!("{place} does nothing; give it one action, such as publish")))
         }
-        (_, []) => Ok(Step { at, channel, refused, action: action.map(|(_, action)| action) }),
+        (_, []) => Ok(Step { at, since, before, channel, refused, action: action.map(|(_, action)| action) }),
         (last, others) => {
             let names: Vec<&str> = others.iter().chain(last).map(|(name, _)| *name).collect();
             Err(ScenarioError::new(format!("{place} has {}; make each a step of its own", names.join(" and "))))
@@ -163,4 +180,9 @@ fn policy(form: PolicyForm) -> PolicyDeclaration {
         priority: form.priority,
         definition: form.definition,
     }
+}
+
+/// A version as the bounds of a step name it: two numbers are the first of their line, not the newest.
+fn first_of_line(text: &str) -> Result<Version, VersionError> {
+    if text.matches('.').count() == 1 { format!("{text}.0").parse() } else { text.parse() }
 }
