@@ -12,5 +12,6 @@ pub mod amqp;
 pub mod answer;
 pub mod broker;
 pub mod management;
+pub mod mirror;
 pub mod recorder;
 pub mod replay;

@@ -236,9 +236,14 @@ impl Channel {
         self.expect((40, 20), arguments).map(drop)
     }
 
-    /// `basic.qos`
+    /// `basic.qos` for each consumer that comes later.
     pub fn prefetch(&self, count: u16) -> Answer<()> {
-        self.expect((60, 10), Writer::new().u32(0).u16(count).u8(0)).map(drop)
+        self.qos(count, false)
+    }
+
+    /// `basic.qos`; `global` is for all consumers of the channel together.
+    pub fn qos(&self, count: u16, global: bool) -> Answer<()> {
+        self.expect((60, 10), Writer::new().u32(0).u16(count).bits(&[global])).map(drop)
     }
 
     /// `basic.consume`; the consumer's tag. Deliveries come as [`Event`]s.

@@ -127,15 +127,13 @@ impl EmbeddedBroker {
         let queue = self.queues.get(name)?;
         let is_quorum = queue.is_quorum();
         let properties = self.shown_properties(entry, is_quorum);
-        // From 4.0 on failures in an earlier queue count as well.
-        let failed_before = V4_QUORUM.holds(self.conditions.version) && entry.failed > 0;
-        let counts_failures = is_quorum || V4_3_QUEUES.holds(self.conditions.version);
+        let redelivered = self.shown_redelivered(entry, is_quorum);
         let channel = self.connections.channel_mut(channel_id)?;
         channel.delivered = channel.delivered.saturating_add(1);
         Some(Delivery {
             consumer_tag,
             delivery_tag: channel.delivered,
-            redelivered: entry.returned > 0 || (failed_before && counts_failures),
+            redelivered,
             exchange: entry.message.exchange.clone(),
             routing_key: entry.message.routing_key(),
             properties,
@@ -144,6 +142,14 @@ impl EmbeddedBroker {
             message: entry.message.id,
             remaining: None,
         })
+    }
+
+    /// Whether a client is told that the message was given out before. From 4.0 on failures in an earlier queue count as well.
+    pub(super) fn shown_redelivered(&self, entry: &Entry, is_quorum: bool) -> bool {
+        let version = self.conditions.version;
+        let failed_before = V4_QUORUM.holds(version) && entry.failed > 0;
+        let counts_failures = is_quorum || V4_3_QUEUES.holds(version);
+        entry.returned > 0 || (failed_before && counts_failures)
     }
 
     /// The properties with the headers that the broker adds: deaths, and in a quorum queue the counts of deliveries.

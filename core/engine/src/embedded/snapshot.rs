@@ -117,7 +117,7 @@ impl EmbeddedBroker {
             position: 0,
             expires_at: None,
             returned: 0,
-            failed: 0,
+            failed: message.failed,
             size: 0,
         };
         let ready: Vec<Entry> =
@@ -139,7 +139,7 @@ impl EmbeddedBroker {
             properties: self.shown_properties(entry, is_quorum),
             body: entry.message.body.clone(),
             expires_at: entry.expires_at,
-            redelivered: entry.returned > 0,
+            redelivered: self.shown_redelivered(entry, is_quorum),
         }
     }
 

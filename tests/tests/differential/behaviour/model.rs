@@ -1,9 +1,10 @@
 //! A life on the embedded broker.
 
 use super::life::{How, Life, Step};
-use super::real::{Message, Said, comparable};
+use super::real::{Message, Said};
 use acemq_core::embedded::{ChannelId, ConnectionId, EmbeddedBroker, Publication, What};
 use acemq_core::rabbitmq::{Conditions, Version};
+use acemq_tests::mirror::comparable;
 use std::collections::BTreeMap;
 use std::time::Duration;
 

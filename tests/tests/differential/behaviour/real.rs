@@ -1,9 +1,9 @@
 //! The same life on a real broker.
 
 use super::life::{How, Life, Step};
-use acemq_core::value::{Table, Value};
 use acemq_tests::amqp::{Channel, Connection, Publish, QueueRequest};
 use acemq_tests::broker::Vhost;
+use acemq_tests::mirror::comparable;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -28,23 +28,6 @@ pub struct Message {
     pub priority: Option<u8>,
     /// Sorted, as text, without times.
     pub headers: String,
-}
-
-/// Headers without the times of deaths, and without regard to the order inside tables.
-pub fn comparable(headers: &Table) -> String {
-    fn plain(value: &Value) -> Value {
-        match value {
-            Value::Table(table) => Value::Table(sorted(table)),
-            Value::Array(items) => Value::Array(items.iter().map(plain).collect()),
-            other => other.clone(),
-        }
-    }
-    fn sorted(table: &Table) -> Table {
-        let mut sorted = table.sorted();
-        sorted.remove("time");
-        sorted.iter().map(|(name, value)| (name, plain(value))).collect()
-    }
-    Value::Table(sorted(headers)).to_json()
 }
 
 pub struct Real {
