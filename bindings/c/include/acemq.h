@@ -14,9 +14,9 @@
  * OUTPUTS go through pointers: into an AcemqBuffer, which the caller frees with acemq_buffer_free, or into memory that the
  * caller owns. AcemqBytes are borrowed: they live as long as the handle that they were asked of.
  *
- * HANDLES are made by a function ending in _new or _parse and freed exactly once by the matching _free, which takes null.
+ * HANDLES are made by a function ending in _new, _parse, _from_json or _clone and freed exactly once by the matching _free, which takes null.
  * Any number of threads may use a handle at the same time, but none while or after it is freed. Handles that change
- * (matcher, plan session, router, embedded broker) lock inside; the others never change.
+ * (matcher, plan session, broker) lock inside; the others never change.
  *
  * A fault inside the library is an error with the code "internal"; nothing is printed and nothing is unwound.
  *
@@ -61,6 +61,9 @@
 // AcemqDecision.reason: the message has reached the age limit.
 #define ACEMQ_REASON_TOO_OLD 2
 
+// A broker in memory, with a clock that moves when it is told to. It changes, and locks inside.
+typedef struct AcemqBroker AcemqBroker;
+
 // Why a call failed. Free it with acemq_error_free.
 typedef struct AcemqError AcemqError;
 
@@ -74,8 +77,15 @@ typedef struct AcemqMatcher AcemqMatcher;
 // A compiled topic pattern. It never changes.
 typedef struct AcemqPattern AcemqPattern;
 
+// A plan session: asks numbered questions about a broker, takes the answers, and says what an apply would do or did.
+// It changes, and locks inside.
+typedef struct AcemqPlanSession AcemqPlanSession;
+
 // When a message whose handling failed is tried again, and where it waits. It never changes.
 typedef struct AcemqRetryPolicy AcemqRetryPolicy;
+
+// A vhost's exchanges, queues and bindings, ready to route many messages. It never changes.
+typedef struct AcemqRouter AcemqRouter;
 
 // Bytes that belong to the caller, to be freed with acemq_buffer_free.
 typedef struct AcemqBuffer {
@@ -371,6 +381,80 @@ int32_t acemq_matcher_matches_batch(const struct AcemqMatcher *matcher,
 
 // Frees a matcher; null is left alone.
 void acemq_matcher_free(struct AcemqMatcher *matcher);
+
+// Starts a session: `input` is the input of the operation plan.session.
+int32_t acemq_plan_session_new(const uint8_t *input,
+                               size_t input_len,
+                               struct AcemqPlanSession **session,
+                               struct AcemqError **error);
+
+// Every open question, JSON: [{"id","ask","name","declaration"}].
+int32_t acemq_plan_session_questions(const struct AcemqPlanSession *session,
+                                     struct AcemqBuffer *questions,
+                                     struct AcemqError **error);
+
+// Open questions that were not given out yet, at most `limit`: what a host with that many free channels asks next.
+int32_t acemq_plan_session_next_questions(const struct AcemqPlanSession *session,
+                                          size_t limit,
+                                          struct AcemqBuffer *questions,
+                                          struct AcemqError **error);
+
+// Takes one answer, JSON: {"id":1} with exactly one of "ok":{"messages","consumers"}, "refused":{"code","text","scope"},
+// "failed":"why" and "cannot":"why". A refused answer leaves the session as it was.
+int32_t acemq_plan_session_answer(const struct AcemqPlanSession *session,
+                                  const uint8_t *answer,
+                                  size_t answer_len,
+                                  struct AcemqError **error);
+
+// Ends the session before its end: what was not asked stays unknown, what was not sent is not sent.
+int32_t acemq_plan_session_interrupt(const struct AcemqPlanSession *session, struct AcemqError **error);
+
+// Whether nothing is left to ask or to declare: ACEMQ_YES or ACEMQ_NO.
+int32_t acemq_plan_session_finished(const struct AcemqPlanSession *session, struct AcemqError **error);
+
+// Where the session stands, at any time, JSON: the output of the operation plan.session.
+int32_t acemq_plan_session_state(const struct AcemqPlanSession *session,
+                                 struct AcemqBuffer *state,
+                                 struct AcemqError **error);
+
+// Frees a session; null is left alone.
+void acemq_plan_session_free(struct AcemqPlanSession *session);
+
+// A router: `input` is the `state` of the operation routing.route.
+int32_t acemq_router_new(const uint8_t *input,
+                         size_t input_len,
+                         struct AcemqRouter **router,
+                         struct AcemqError **error);
+
+// Where a message goes: `message` is that of the operation routing.route, `route` its output.
+int32_t acemq_router_route(const struct AcemqRouter *router,
+                           const uint8_t *message,
+                           size_t message_len,
+                           struct AcemqBuffer *route,
+                           struct AcemqError **error);
+
+// Frees a router; null is left alone.
+void acemq_router_free(struct AcemqRouter *router);
+
+// A broker: `settings` is the `broker` of the operation embedded.run, {} for an empty one.
+int32_t acemq_broker_new(const uint8_t *settings,
+                         size_t settings_len,
+                         struct AcemqBroker **broker,
+                         struct AcemqError **error);
+
+// Carries out a command of the operation embedded.run and gives its reply. What the broker refuses is a reply too,
+// {"refused":{"code","text","scope"}}; an error is a command that no client could send.
+int32_t acemq_broker_call(const struct AcemqBroker *broker,
+                          const uint8_t *command,
+                          size_t command_len,
+                          struct AcemqBuffer *reply,
+                          struct AcemqError **error);
+
+// A broker of its own with everything that this one holds.
+int32_t acemq_broker_clone(const struct AcemqBroker *broker, struct AcemqBroker **clone, struct AcemqError **error);
+
+// Frees a broker; null is left alone.
+void acemq_broker_free(struct AcemqBroker *broker);
 
 #ifdef __cplusplus
 }  // extern "C"

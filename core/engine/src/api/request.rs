@@ -3,7 +3,8 @@
 use super::Failure;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use std::collections::BTreeMap;
 
 /// An operation: its fields are the input.
 pub trait Request: DeserializeOwned + JsonSchema {
@@ -83,7 +84,10 @@ fn run<R: Request>(input: &str) -> Result<String, Failure> {
 
 /// Reads an input; `what` is what sentences call the one that takes it.
 pub(super) fn read<T: DeserializeOwned + JsonSchema>(what: &str, input: &str) -> Result<T, Failure> {
-    serde_json::from_str(input).map_err(|error| {
+    // serde would take an array for a structure, item by item.
+    let array = input.trim_start().starts_with('[');
+    let no_object = array.then(|| serde_json::from_str::<BTreeMap<String, IgnoredAny>>(input).err()).flatten();
+    no_object.map_or_else(|| serde_json::from_str(input), Err).map_err(|error| {
         let schema = T::json_schema(&mut SchemaGenerator::default());
         let properties = schema.get("properties").and_then(|properties| properties.as_object());
         let known: Vec<String> = properties.map(|keys| keys.keys().cloned().collect()).unwrap_or_default();

@@ -45,7 +45,17 @@ fn an_unknown_operation_or_key_names_the_nearest_one() {
 
 #[test]
 fn an_input_that_is_none_is_refused_at_its_place() {
-    for input in ["", "{", "[]", "null", r#"{"text":1}"#, r#"{"text":"1s","text":"2s"}"#, "{\"text\":\"1s\"} x", "{}"] {
+    for input in [
+        "",
+        "{",
+        "[]",
+        r#"["1s"]"#,
+        "null",
+        r#"{"text":1}"#,
+        r#"{"text":"1s","text":"2s"}"#,
+        "{\"text\":\"1s\"} x",
+        "{}",
+    ] {
         let failure = call("duration.parse", input).unwrap_err();
         assert_eq!(failure.code(), "bad_input", "{input}");
     }
