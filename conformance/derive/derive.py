@@ -12,8 +12,10 @@ import durations
 import fingerprints
 import names
 import policies
+import problems
 import recorded
 import retries
+import tables
 import topics
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -42,7 +44,7 @@ def written(document):
 
 def main():
     files = {}
-    for module in (names, durations, policies, retries, recorded, topics, fingerprints):
+    for module in (names, durations, policies, retries, recorded, topics, fingerprints, tables, problems):
         for name, operation, how, cases in module.SUITES:
             files[ROOT / "suites" / f"{name}.json"] = written(suite(name, operation, how, cases()))
     counts = {}

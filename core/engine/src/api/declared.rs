@@ -8,6 +8,7 @@ use crate::value::Table;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
+use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 /// A RabbitMQ version, `4.0.5`, or `4.3` for its newest known patch.
@@ -27,6 +28,17 @@ impl VersionText {
             Failure::one("version_unknown", format!("\"{}\" is no RabbitMQ version", crate::name::shown(text)), help)
                 .with("version", text.as_str())
         })
+    }
+}
+
+/// A JSON document exactly as it was given, so that the order of its keys is kept.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct GivenDocument(#[schemars(with = "Json")] Box<RawValue>);
+
+impl GivenDocument {
+    pub(super) fn text(&self) -> &str {
+        self.0.get()
     }
 }
 

@@ -36,7 +36,7 @@ pub use broker::{
     CompareQueues, Declarable, DifferenceAnswer, Equivalence, ExplainRefusal, Fingerprint, FingerprintOf,
     PredictAnswer, Predicted, PredictedRefusal, WantedExchange, WantedQueue,
 };
-pub use declared::{Binding, Declared, Destination, Document, Exchange, Queue, VersionText};
+pub use declared::{Binding, Declared, Destination, Document, Exchange, GivenDocument, Queue, VersionText};
 pub use definitions::{
     DefinitionsAnswer, DefinitionsToTopology, EffectiveAnswer, EffectiveSetting, EffectiveSettings, ImportPreview,
     PreviewImport, ReadDefinitions, ReadState, TopologyToDefinitions, WrittenDefinitions, WrittenTopology,

@@ -1,13 +1,13 @@
 //! The operation `embedded.simulate`: a scenario played on the embedded broker.
 
-use super::declared::{Document, VERSION_CODES, VersionText};
+use super::declared::{Document, GivenDocument, VERSION_CODES, VersionText};
 use super::source::{STATE_CODES, StateSource};
 use super::{Failure, Request};
 use crate::embedded::scenario::{Base, Scenario, ScenarioError};
 use crate::topology::Format;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 /// The code of a scenario that cannot be read or played.
 const SCENARIO_CODES: &[&str] = &["scenario_invalid"];
@@ -19,7 +19,7 @@ pub enum ScenarioSource {
     /// The text of the scenario, YAML or JSON.
     Text(String),
     /// The scenario itself.
-    Document(Json),
+    Document(GivenDocument),
 }
 
 /// `embedded.simulate`
@@ -57,7 +57,7 @@ impl Request for Simulate {
     fn answer(self) -> Result<Document, Failure> {
         let scenario = match self.scenario {
             ScenarioSource::Text(text) => Scenario::parse(text.as_bytes(), Format::Auto),
-            ScenarioSource::Document(document) => Scenario::parse(document.to_string().as_bytes(), Format::Json),
+            ScenarioSource::Document(document) => Scenario::parse(document.text().as_bytes(), Format::Json),
         }?;
         let scenario = match &self.rabbitmq {
             Some(text) => scenario.for_version(VersionText::read(Some(text))?),

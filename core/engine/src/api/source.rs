@@ -1,6 +1,6 @@
 //! What a vhost holds, as operations take it: a topology, or a broker's own definitions.
 
-use super::declared::{Document, VERSION_CODES, VersionText};
+use super::declared::{Document, GivenDocument, VERSION_CODES, VersionText};
 use super::topology::{TOPOLOGY_CODES, TopologySource};
 use super::{Failure, FailureProblem};
 use crate::definitions::{self, Definitions, DefinitionsError, Overrides};
@@ -9,7 +9,7 @@ use crate::state::State;
 use crate::value::Table;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 /// The codes of a definitions file that cannot be used.
 pub(super) const DEFINITIONS_CODES: &[&str] = &[
@@ -37,14 +37,14 @@ pub enum DefinitionsSource {
     /// The text of the file.
     Text(String),
     /// The document itself.
-    Document(Json),
+    Document(GivenDocument),
 }
 
 impl DefinitionsSource {
     pub(super) fn read(self) -> Result<Definitions, Failure> {
-        let text = match self {
+        let text = match &self {
             Self::Text(text) => text,
-            Self::Document(document) => document.to_string(),
+            Self::Document(document) => document.text(),
         };
         Ok(definitions::read(text.as_bytes())?)
     }

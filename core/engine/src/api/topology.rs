@@ -1,6 +1,6 @@
 //! Operations on topology documents.
 
-use super::declared::Document;
+use super::declared::{Document, GivenDocument};
 use super::names::NAME_CODES;
 use super::retry::POLICY_CODES;
 use super::{Failure, FailureProblem, Request};
@@ -8,7 +8,7 @@ use crate::retry::RetryForm;
 use crate::topology::{CheckDocument, Format, Problem, ProblemCode, Tables, Topology};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 /// The codes of problems that stop a topology.
 pub(super) const TOPOLOGY_CODES: &[&str] = &{
@@ -32,7 +32,7 @@ pub enum TopologySource {
     /// The text of the document, YAML or JSON.
     Text(String),
     /// The document itself.
-    Document(Json),
+    Document(GivenDocument),
     /// What a builder collected.
     Built(BuiltTopology),
 }
@@ -42,19 +42,20 @@ pub enum TopologySource {
 #[serde(deny_unknown_fields)]
 pub struct BuiltTopology {
     /// The document.
-    pub document: Json,
+    pub document: GivenDocument,
     /// Bodies of queues with their `name`, in the order in which they were asked for: each is added to the queue of that name.
     #[serde(default)]
-    pub settings: Vec<Json>,
+    pub settings: Vec<GivenDocument>,
 }
 
 impl TopologySource {
     pub(super) fn parse(self) -> Result<Topology, Vec<Problem>> {
         match self {
             Self::Text(text) => Topology::parse(text.as_bytes(), Format::Auto),
-            Self::Document(document) => Topology::parse(document.to_string().as_bytes(), Format::Json),
+            Self::Document(document) => Topology::parse(document.text().as_bytes(), Format::Json),
             Self::Built(BuiltTopology { document, settings }) => {
-                Topology::parse_built(&document.to_string(), &Json::from(settings).to_string())
+                let settings: Vec<&str> = settings.iter().map(GivenDocument::text).collect();
+                Topology::parse_built(document.text(), &format!("[{}]", settings.join(",")))
             }
         }
     }

@@ -98,3 +98,13 @@ fn a_scenario_is_played() {
     given["state"] = json!({"topology": {"text": "queues: { q: {} }"}});
     assert_eq!(answer("embedded.simulate", given)["queues"][0]["type"], "quorum");
 }
+
+#[test]
+fn the_order_of_a_document_is_the_order_of_its_tables() {
+    let input = r#"{"topology": {"document": {"acemq": 1, "queues": {"z": {}, "a": {}, "m": {}}}}}"#;
+    let tables: Json = serde_json::from_str(&call("topology.tables", input).unwrap()).unwrap();
+    let names: Vec<&Json> = tables["queues"].as_array().unwrap().iter().map(|queue| &queue["name"]).collect();
+    assert_eq!(names, ["z", "a", "m"]);
+    let twice = r#"{"topology": {"document": {"acemq": 1, "queues": {"z": {}, "z": {}}}}}"#;
+    assert_eq!(call("topology.tables", twice).unwrap_err().code(), "duplicate_key");
+}

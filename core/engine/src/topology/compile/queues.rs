@@ -177,6 +177,10 @@ fn family(mut wish: QueueWish, entry: usize, findings: &mut Findings) -> Family 
         findings.push(place.clone(), on_stream(&wish.name, ProblemCode::DeadLetterOnStream, "dead letters are"));
     } else if let Some(problem) = dead_letter_conflict(&wish) {
         findings.push(place.clone(), problem);
+        if !wish.arguments.contains(DLX) {
+            // Whichever is picked, the routing key will not stand alone.
+            wish.arguments.remove(DLK);
+        }
     } else if wish.dead_letter && name_errors.is_empty() {
         match dead_letter_half(&wish.name) {
             Ok(queues) => {
