@@ -11,6 +11,7 @@
 pub mod amqp;
 pub mod answer;
 pub mod broker;
+pub mod impostor;
 pub mod management;
 pub mod mirror;
 pub mod recorder;

@@ -14,6 +14,8 @@ pub enum Generation {
     V4_0,
     /// 4.3, unpacked by the test command.
     V4_3,
+    /// 3.8, the last line without guarded offers; not among [`ALL`](Self::ALL), started by name where it was unpacked.
+    V3_8,
 }
 
 /// Where the programs of one generation are.
@@ -26,7 +28,7 @@ pub(super) struct Installation {
 const SERVER: &str = "usr/lib/rabbitmq/bin/rabbitmq-server";
 
 impl Generation {
-    /// All of them, oldest first.
+    /// Those that every test runs against, oldest first.
     pub const ALL: [Self; 3] = [Self::Distribution, Self::V4_0, Self::V4_3];
 
     /// The word for it in `ACEMQ_TEST_BROKERS`.
@@ -35,6 +37,7 @@ impl Generation {
             Self::Distribution => "distribution",
             Self::V4_0 => "4.0",
             Self::V4_3 => "4.3",
+            Self::V3_8 => "3.8",
         }
     }
 
@@ -42,6 +45,9 @@ impl Generation {
     pub fn wanted() -> Vec<Self> {
         Self::ALL.into_iter().filter(|generation| generation.is_wanted()).collect()
     }
+
+    /// How many there are, those outside of `ALL` included.
+    pub(super) const COUNT: usize = Self::V3_8 as usize + 1;
 
     pub(super) const fn index(self) -> usize {
         self as usize
@@ -68,7 +74,7 @@ impl Generation {
     pub(super) fn installation(self) -> Result<Installation, String> {
         let root = match self {
             Self::Distribution => None,
-            Self::V4_0 | Self::V4_3 => Some(cache()?.join(format!("rabbitmq-{self}"))),
+            Self::V4_0 | Self::V4_3 | Self::V3_8 => Some(cache()?.join(format!("rabbitmq-{self}"))),
         };
         let installation = Installation { root };
         let server = installation.outside(&format!("/{SERVER}"));

@@ -33,8 +33,7 @@ use std::sync::OnceLock;
 /// # Panics
 /// When the node cannot be started, or when it is named in `ACEMQ_TEST_BROKERS` and cannot be had.
 pub fn shared(generation: Generation) -> Option<&'static Node> {
-    static NODES: [OnceLock<Result<Node, String>>; Generation::ALL.len()] =
-        [const { OnceLock::new() }; Generation::ALL.len()];
+    static NODES: [OnceLock<Result<Node, String>>; Generation::COUNT] = [const { OnceLock::new() }; Generation::COUNT];
     if !generation.is_wanted() {
         return None;
     }

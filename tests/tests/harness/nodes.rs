@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 on_every_broker! {
     fn a_node_tells_its_version(node) {
         let minimum = match node.generation() {
-            Generation::Distribution => Version::new(3, 8, 0),
+            Generation::Distribution | Generation::V3_8 => Version::new(3, 8, 0),
             Generation::V4_0 => Version::new(4, 0, 0),
             Generation::V4_3 => Version::new(4, 3, 0),
         };

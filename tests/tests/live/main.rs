@@ -6,6 +6,7 @@ mod faults;
 mod management;
 mod operations;
 mod planning;
+mod products;
 mod rights;
 mod tls;
 mod walk;
