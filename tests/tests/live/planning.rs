@@ -1,7 +1,7 @@
 //! Plan sessions driven against real brokers.
 
-use crate::{client, run};
-use acemq_core::plan::{BrokerKind, Mode, Plan, PlanSession, Settings, Verdict};
+use crate::{LIMITS, client, run};
+use acemq_core::plan::{BrokerKind, Mode, Plan, PlanSession, Reason, Settings, Verdict};
 use acemq_core::rabbitmq::{BindingDeclaration, ExchangeDeclaration, QueueDeclaration};
 use acemq_core::topology::{DeclaredBinding, DeclaredExchange, DeclaredQueue, Tables};
 use acemq_core::value::Value;
@@ -10,7 +10,6 @@ use acemq_tests::broker::Vhost;
 use acemq_tests::on_every_broker;
 use std::future::pending;
 use std::sync::Arc;
-use std::time::Duration;
 
 pub fn tables(
     exchanges: &[ExchangeDeclaration],
@@ -188,8 +187,9 @@ on_every_broker! {
             let report = session.apply_report();
             let there = vhost.definitions()["queues"].as_array().unwrap().len();
             assert!((50..300).contains(&there), "{there}");
-            // What was under way got its answer within the grace.
-            assert_eq!((report.done.len(), report.not_done.len()), (there, 300 - there));
+            assert_eq!(report.done.len() + report.not_done.len(), 300);
+            // What was under way got its answer within the grace, unless the machine is very busy.
+            assert!((report.done.len()..=report.done.len() + Width::default().lively).contains(&there), "{there}");
             let message = session.apply_error().unwrap().to_string();
             assert!(message.ends_with("applying again is safe: what is there already is left as it is"), "{message}");
             let again = self::session(&client, &vhost, tables, true).await;
@@ -198,17 +198,66 @@ on_every_broker! {
         });
     }
 
+    fn another_connections_queue_is_locked_and_nothing_is_known_about_it(node) {
+        let vhost = node.fresh_vhost();
+        run(async {
+            let owner = client(&vhost.amqp_url()).await;
+            let asking = client(&vhost.amqp_url()).await;
+            owner.declare_queue(&QueueDeclaration { exclusive: true, ..classic("theirs") }).await.unwrap();
+            let queues = [classic("theirs"), classic("new")];
+            let session = session(&asking, &vhost, tables(&[], &queues, &[]), false).await;
+            let plan = session.plan();
+            assert_eq!(verdicts(&plan), [("theirs", Verdict::Unknown), ("new", Verdict::Create)]);
+            assert_eq!(plan.actions[0].reason, Some(Reason::Locked));
+            let (code, text) = plan.actions[0].refusal.as_ref().unwrap();
+            assert!(*code == 405 && text.contains("cannot obtain exclusive access to locked queue 'theirs'"), "{text}");
+            // Once it is gone with its connection it is as absent as any other.
+            owner.close().await;
+            let gone = async {
+                while !asking.queue("theirs").await.is_ok_and(|queue| queue.is_none()) {
+                    tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+                }
+            };
+            tokio::time::timeout(LIMITS.reconnect, gone).await.unwrap();
+            let queues = [classic("theirs")];
+            assert_eq!(verdicts(&self::session(&asking, &vhost, tables(&[], &queues, &[]), false).await.plan())[0].1, Verdict::Create);
+        });
+    }
+
+    fn a_question_that_closes_the_connection_has_a_verdict_and_the_others_theirs(node) {
+        let vhost = node.fresh_vhost();
+        run(async {
+            let client = client(&vhost.amqp_url()).await;
+            let decimal = || Value::Decimal { scale: 1, unscaled: 5 };
+            for n in 0..20 {
+                client.declare_queue(&classic(&format!("q{n}")).with("x-message-ttl", 60000)).await.unwrap();
+            }
+            // Printing the difference to a decimal crashes every RabbitMQ: 541, and the connection goes.
+            let queues: Vec<_> = (0..20)
+                .map(|n| classic(&format!("q{n}")).with("x-message-ttl", if n % 5 == 2 { decimal() } else { Value::from(60000) }))
+                .collect();
+            let session = session(&client, &vhost, tables(&[], &queues, &[]), true).await;
+            for (n, action) in session.plan().actions.iter().enumerate() {
+                let expected = if n % 5 == 2 { Verdict::Unknown } else { Verdict::Present };
+                assert_eq!(action.verdict, expected, "{n}: {action:?}");
+                if n % 5 == 2 {
+                    assert_eq!((action.reason, action.refusal.as_ref().map(|(code, _)| *code)), (Some(Reason::Unavailable), Some(541)));
+                }
+            }
+        });
+    }
+
     fn a_queue_limit_stops_the_apply_at_the_surprise(node) {
         let vhost = node.fresh_vhost();
         vhost.set_limit("max-queues", 3);
         run(async {
             let client = client(&vhost.amqp_url()).await;
-            let queues: Vec<_> = (0..10).map(|n| classic(&format!("q{n}"))).collect();
+            let queues: Vec<_> = (0..100).map(|n| classic(&format!("q{n}"))).collect();
             let session = session(&client, &vhost, tables(&[], &queues, &[]), true).await;
             let message = session.apply_error().unwrap().to_string();
             assert!(message.contains("queue limit in vhost"), "{message}");
             // RabbitMQ 4 counts before it creates: declarations at the same time may exceed the limit.
-            assert!(vhost.definitions()["queues"].as_array().unwrap().len() < 10);
+            assert!(vhost.definitions()["queues"].as_array().unwrap().len() < 100);
         });
     }
 }
@@ -222,8 +271,7 @@ fn progress_counts_every_answer() {
         let queues: Vec<_> = (0..10).map(|n| classic(&format!("q{n}"))).collect();
         let mut session = PlanSession::new(tables(&[], &queues, &[]), settings(&client, &vhost, false));
         let mut seen = Vec::new();
-        let soon = tokio::time::sleep(Duration::from_secs(30));
-        drive(&mut session, &client, Width { lively: 1, total: 1 }, soon, |progress| seen.push(progress)).await;
+        drive(&mut session, &client, Width { lively: 1, total: 1 }, pending(), |progress| seen.push(progress)).await;
         assert_eq!(seen.iter().map(|progress| progress.answered).collect::<Vec<_>>(), (1..=20).collect::<Vec<u64>>());
         assert_eq!(seen.last().unwrap().open, 0);
     });

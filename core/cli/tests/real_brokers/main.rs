@@ -159,11 +159,7 @@ on_every_broker! {
         let document = "acemq: 1\nqueues:\n  plain: { type: classic }\n  quorum: {}\n  stream: { type: stream }\n  passing: { auto_delete: true }\n";
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         for default in ["classic", "quorum", "stream"] {
-            let vhost = node.fresh_vhost();
-            // RabbitMQ 3.10 takes the default type only when the vhost is created, and under the second name.
-            let path = format!("/api/vhosts/{}", acemq_tests::management::path_segment(vhost.name()));
-            node.management().delete(&path).unwrap();
-            node.management().put(&path, &json!({"default_queue_type": default, "defaultqueuetype": default})).unwrap();
+            let vhost = node.fresh_vhost_with_default_queue_type(default);
             runtime.block_on(async {
                 let client = Client::connect(vhost.amqp_url().parse().unwrap(), "acemq tests", Limits::default()).await.unwrap();
                 let client = Arc::new(client);

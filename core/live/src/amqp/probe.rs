@@ -15,10 +15,10 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 const PROTOCOL_HEADER: &[u8; 8] = b"AMQP\x00\x00\x09\x01";
 
 /// How long all of it may take.
-pub(super) const LIMIT: Duration = Duration::from_secs(3);
+pub(super) const LIMIT: Duration = Duration::from_secs(6);
 
 /// How long to wait for a first word.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Looks at the broker's port. `Ok` when a broker asks for the login there.
 pub(super) async fn probe(url: &BrokerUrl, tls: Option<&Tls>) -> Result<(), ConnectFailure> {
