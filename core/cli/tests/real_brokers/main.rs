@@ -1,6 +1,8 @@
 //! The command against real brokers: what it prints, what it leaves, and with which exit code it ends.
 
+mod bad_input;
 mod evolution;
+mod interrupt;
 mod vhosts;
 
 use acemq_tests::broker::Vhost;
