@@ -1,0 +1,111 @@
+"""What a RabbitMQ topology means, computed the same way for every language.
+
+The engine knows the argument table that each queue must be declared with, whether a broker of a given version accepts it,
+what differs from what is there, and what a change would do. It never talks to a broker: it asks numbered questions and takes
+answers, so that a program drives it through the AMQP client that it has.
+
+Durations are `datetime.timedelta`. Whatever the engine refuses is an `Error` with a stable ``code``.
+"""
+
+from __future__ import annotations
+
+from .declarations import (
+    BindingDeclaration,
+    Declaration,
+    Difference,
+    Equivalence,
+    ExchangeDeclaration,
+    PolicyDeclaration,
+    PredictedRefusal,
+    Prediction,
+    QueueDeclaration,
+    canonical,
+    compare_queues,
+    fingerprint,
+    predict,
+)
+from .errors import Error, Problem
+from .names import (
+    CheckedName,
+    ImpliedNames,
+    check_name,
+    dead_letter_queue,
+    delay_text,
+    implied_names,
+    milliseconds,
+    milliseconds_from_nanoseconds,
+    milliseconds_from_seconds,
+    parked_queue,
+    parse_duration,
+    retry_queue,
+)
+from .operations import abi_version, call, operations, spec_version, version
+from .refusal import Refusal, RefusalValue, read_refusal
+from .retry import Decision, Ladder, RetryPolicy, Rung, Schedule
+from .topic import TopicMatcher, TopicPattern, topic_matches
+from .topology import (
+    BindingTable,
+    ExchangeTable,
+    QueueTable,
+    Tables,
+    Topology,
+    TopologyBuilder,
+    TopologyProblem,
+    consumer_declarations,
+)
+
+__version__ = version()
+
+__all__ = [
+    "BindingDeclaration",
+    "BindingTable",
+    "CheckedName",
+    "Decision",
+    "Declaration",
+    "Difference",
+    "Equivalence",
+    "Error",
+    "ExchangeDeclaration",
+    "ExchangeTable",
+    "ImpliedNames",
+    "Ladder",
+    "PolicyDeclaration",
+    "PredictedRefusal",
+    "Prediction",
+    "Problem",
+    "QueueDeclaration",
+    "QueueTable",
+    "Refusal",
+    "RefusalValue",
+    "RetryPolicy",
+    "Rung",
+    "Schedule",
+    "Tables",
+    "TopicMatcher",
+    "TopicPattern",
+    "Topology",
+    "TopologyBuilder",
+    "TopologyProblem",
+    "abi_version",
+    "call",
+    "canonical",
+    "check_name",
+    "compare_queues",
+    "consumer_declarations",
+    "dead_letter_queue",
+    "delay_text",
+    "fingerprint",
+    "implied_names",
+    "milliseconds",
+    "milliseconds_from_nanoseconds",
+    "milliseconds_from_seconds",
+    "operations",
+    "parked_queue",
+    "parse_duration",
+    "predict",
+    "read_refusal",
+    "retry_queue",
+    "spec_version",
+    "topic_matches",
+    "version",
+]
