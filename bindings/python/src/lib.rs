@@ -19,6 +19,7 @@ mod call;
 mod duration;
 mod failure;
 mod guard;
+mod handles;
 mod names;
 mod retry;
 mod topic;
@@ -35,6 +36,7 @@ fn _acemq(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add("SPEC_VERSION", acemq_core::api::CONFORMANCE_VERSION)?;
     call::add_to(module)?;
+    handles::add_to(module)?;
     names::add_to(module)?;
     retry::add_to(module)?;
     topic::add_to(module)
