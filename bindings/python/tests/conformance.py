@@ -11,12 +11,31 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import acemq_core as acemq
-from acemq_core import Error, Ladder, RetryPolicy, milliseconds
+from acemq_core import (
+    BindingDeclaration,
+    BrokerRefusal,
+    Channel,
+    Connection,
+    Definitions,
+    EmbeddedBroker,
+    Error,
+    ExchangeDeclaration,
+    Ladder,
+    Permissions,
+    PlanSession,
+    QueueDeclaration,
+    RetryPolicy,
+    Router,
+    TopicMatcher,
+    Topology,
+    milliseconds,
+)
 
 Json = Any
 Case = Mapping[str, Any]
@@ -75,10 +94,6 @@ def rung_for(case: Case) -> Json:
     return {"delay_ms": ms(policy.rung_for(delta(case["delay_ms"]))), "rung": rung and rung.name}
 
 
-def queue_table(queue: acemq.QueueDeclaration) -> Json:
-    return queue.to_json()
-
-
 def ladder(case: Case) -> Json:
     ladder = Ladder(case["queue"], RetryPolicy(case["policy"]))
     exchange, binding = ladder.exchange, ladder.binding
@@ -105,20 +120,254 @@ def ladder(case: Case) -> Json:
     }
 
 
+def queue(form: Case | None) -> QueueDeclaration | None:
+    return None if form is None else QueueDeclaration(**form)
+
+
+def exchange(form: Case | None) -> ExchangeDeclaration | None:
+    return None if form is None else ExchangeDeclaration(**form)
+
+
+def fingerprint(case: Case) -> Json:
+    ((kind, form),) = case["declaration"].items()
+    kinds = {"queue": QueueDeclaration, "exchange": ExchangeDeclaration, "binding": BindingDeclaration}
+    declaration = kinds[kind](**form)
+    return {"canonical": acemq.canonical(declaration), "fingerprint": acemq.fingerprint(declaration)}
+
+
+def equivalence(case: Case) -> Json:
+    stored, wanted = QueueDeclaration(**case["stored"]), QueueDeclaration(**case["wanted"])
+    answer = acemq.compare_queues(
+        stored, wanted, rabbitmq=case.get("rabbitmq"), default_queue_type=case.get("default_queue_type")
+    )
+    return {
+        "equivalent": answer.equivalent,
+        "differences": [
+            {"argument": one.argument, "wanted": one.wanted, "current": one.current, "compared": one.compared}
+            for one in answer.differences
+        ],
+    }
+
+
+def predict(case: Case) -> Json:
+    ((kind, pair),) = case["declare"].items()
+    read = queue if kind == "queue" else exchange
+    wanted = read(pair["wanted"])
+    assert wanted is not None
+    answer = acemq.predict(
+        wanted,
+        read(pair.get("existing")),
+        rabbitmq=case.get("rabbitmq"),
+        vhost=case.get("vhost"),
+        default_queue_type=case.get("default_queue_type"),
+    )
+    refused = answer.refused
+    return {
+        "accepted": answer.accepted,
+        "refused": refused and {"code": refused.code, "text": refused.text, "scope": refused.scope},
+    }
+
+
+def explain(case: Case) -> Json:
+    refusal = acemq.read_refusal(case["text"], case.get("code"), case.get("name"), case.get("vhost"))
+    values = {
+        side: value and {"value": value.value, "type": value.type}
+        for side, value in (("received", refusal.received), ("current", refusal.current))
+    }
+    return {
+        "format": refusal.document["format"],
+        "class": refusal.class_,
+        "kind": refusal.kind,
+        "name": refusal.name,
+        "vhost": refusal.vhost,
+        "argument": refusal.argument,
+        **values,
+        "absent": refusal.absent,
+        "truncated": refusal.truncated,
+        "says": refusal.says,
+    }
+
+
+def match_all(case: Case) -> Json:
+    matcher = TopicMatcher[int]()
+    # Of equal patterns each is a binding of its own.
+    for index, pattern in enumerate(case["patterns"]):
+        matcher.insert(pattern, index)
+    return {"matches": matcher.matches_all(case["keys"])}
+
+
+def embedded(case: Case) -> Json:
+    settings = dict(case.get("broker", {}))
+    permissions = [Permissions(**form) for form in settings.pop("permissions", [])]
+    broker = EmbeddedBroker(permissions=permissions, **settings)
+    callers: dict[tuple[str, int], Connection | Channel] = {}
+    replies = []
+    for command in case["commands"]:
+        (action,) = command.keys() - {"connection", "channel"}
+        caller = next((callers[who, command[who]] for who in ("connection", "channel") if who in command), None)
+        try:
+            replies.append(embedded_command(broker, callers, caller, action, command[action]))
+        except BrokerRefusal as refused:
+            reply = {"code": refused.reply_code, "text": refused.reply_text, "scope": refused.scope}
+            replies.append({"refused": reply})
+    return {"replies": replies}
+
+
+def embedded_command(
+    broker: EmbeddedBroker,
+    callers: dict[tuple[str, int], Connection | Channel],
+    caller: Connection | Channel | None,
+    action: str,
+    form: Case,
+) -> Json:
+    if action == "connect":
+        connection = broker.connect(form.get("user"))
+        callers["connection", connection.number] = connection
+        return {"connection": connection.number}
+    if action == "open_channel":
+        assert isinstance(caller, Connection)
+        channel = caller.channel()
+        callers["channel", channel.number] = channel
+        return {"channel": channel.number}
+    assert caller is not None, f"{action} of nobody"
+    if action == "declare_queue":
+        return asdict(caller.declare_queue(QueueDeclaration(**form)))
+    if action == "declare_queue_passively":
+        return asdict(caller.declare_queue_passively(form["name"]))
+    if action == "declare_exchange":
+        caller.declare_exchange(ExchangeDeclaration(**form))
+        return {}
+    if action == "declare_exchange_passively":
+        caller.declare_exchange_passively(form["name"])
+        return {}
+    if action in ("bind", "unbind"):
+        getattr(caller, action)(BindingDeclaration(**form))
+        return {}
+    if action == "delete_queue":
+        return {"messages": caller.delete_queue(**form)}
+    if action == "delete_exchange":
+        caller.delete_exchange(**form)
+        return {}
+    raise NotImplementedError(f"this runner has no call for the command {action}")
+
+
+def topology(source: Case) -> Topology:
+    ((kind, content),) = source.items()
+    if kind == "text":
+        return Topology.parse(content)
+    return Topology.from_document(content) if kind == "document" else Topology(source)
+
+
+def check(case: Case) -> Json:
+    problems = topology(case["topology"]).problems()
+    return {
+        "format": "acemq.check/1",
+        "problems": [
+            {
+                "code": problem.code,
+                "severity": problem.severity,
+                "object": problem.object,
+                "fields": problem.fields,
+                "message": problem.message,
+                "help": problem.help,
+                "at": problem.line and {"line": problem.line, "column": problem.column},
+            }
+            for problem in problems
+        ],
+    }
+
+
+def tables(tables: acemq.Tables) -> Json:
+    def binding(table: acemq.BindingTable) -> Json:
+        declaration = table.declaration
+        end = "queue" if declaration.destination_type == "queue" else "to_exchange"
+        return {
+            "exchange": declaration.source,
+            end: declaration.destination,
+            "routing_key": declaration.routing_key,
+            "arguments": declaration.to_json()["arguments"],
+            "fingerprint": table.fingerprint,
+        }
+
+    return {
+        "format": "acemq.tables/1",
+        "queues": [
+            {**table.declaration.to_json(), "type": table.type, "fingerprint": table.fingerprint}
+            for table in tables.queues
+        ],
+        "exchanges": [
+            {**table.declaration.to_json(), "fingerprint": table.fingerprint} for table in tables.exchanges
+        ],
+        "bindings": [binding(table) for table in tables.bindings],
+        "policies": [asdict(policy) for policy in tables.policies],
+        "fingerprint": tables.fingerprint,
+    }
+
+
+def consumer(case: Case) -> Json:
+    policy = case.get("policy")
+    return tables(acemq.consumer_declarations(case["queue"], None if policy is None else RetryPolicy(policy)))
+
+
+def session(case: Case) -> Json:
+    settings = dict(case)
+    width = settings.pop("width", None)
+    session = PlanSession(topology(settings.pop("topology")), **settings)
+    plan = session.plan()
+    return {
+        "finished": session.finished,
+        "questions": [question.document for question in session.questions()],
+        "plan": plan.document,
+        "text": plan.render("plan", width),
+        "lines": plan.render("lines"),
+        "drift": plan.render_drift(),
+        "error": plan.error,
+    }
+
+
+def route(case: Case) -> Json:
+    state, message = dict(case["state"]), dict(case["message"])
+    source: Topology | Definitions
+    if "topology" in state:
+        source = topology(state.pop("topology"))
+    else:
+        ((_, export),) = state.pop("definitions").items()
+        source = Definitions(export)
+    explained = message.pop("explain", True)
+    router = Router(source, **state)
+    arguments = {"exchange": "", "key": "", **message}
+    if explained:
+        return router.explain(**arguments).document
+    return {"queues": router.route(**arguments)}
+
+
 #: How a user of the package calls each operation.
 CALLS: dict[str, Callable[[Case], Json]] = {
+    "broker.equivalence": equivalence,
+    "broker.explain": explain,
+    "broker.predict": predict,
+    "declaration.fingerprint": fingerprint,
     "duration.from_nanoseconds": lambda case: {"ms": acemq.milliseconds_from_nanoseconds(case["nanoseconds"])},
     "duration.from_seconds": lambda case: {"ms": acemq.milliseconds_from_seconds(case["seconds"])},
     "duration.parse": lambda case: {"ms": ms(acemq.parse_duration(case["text"]))},
+    "embedded.run": embedded,
     "name.check": lambda case: acemq.check_name(case["kind"], case["name"])._asdict(),
     "name.delay": lambda case: {"text": acemq.delay_text(delta(case["delay_ms"]))},
     "name.implied": lambda case: acemq.implied_names(case["queue"])._asdict(),
     "name.retry_queue": lambda case: {"name": acemq.retry_queue(case["queue"], delta(case["delay_ms"]))},
+    "plan.session": session,
     "retry.decide": decide,
     "retry.ladder": ladder,
     "retry.policy": policy,
     "retry.rung_for": rung_for,
     "retry.schedule": schedule,
+    "routing.route": route,
+    "topic.match": lambda case: {"matches": acemq.topic_matches(case["pattern"], case["key"])},
+    "topic.match_all": match_all,
+    "topology.check": check,
+    "topology.consumer": consumer,
+    "topology.show": lambda case: {"text": topology(case["topology"]).intent()},
+    "topology.tables": lambda case: tables(topology(case["topology"]).tables()),
 }
 
 

@@ -24,6 +24,21 @@ from .declarations import (
     fingerprint,
     predict,
 )
+from .embedded import (
+    BrokerRefusal,
+    Cancelled,
+    Channel,
+    Connection,
+    Delivery,
+    EmbeddedBroker,
+    Happening,
+    Permissions,
+    Properties,
+    Published,
+    QueueContents,
+    QueueStatus,
+    StoredMessage,
+)
 from .errors import Error, Problem
 from .names import (
     CheckedName,
@@ -40,8 +55,10 @@ from .names import (
     retry_queue,
 )
 from .operations import abi_version, call, operations, spec_version, version
+from .plan import Action, Answer, Plan, PlanSession, Question
 from .refusal import Refusal, RefusalValue, read_refusal
 from .retry import Decision, Ladder, RetryPolicy, Rung, Schedule
+from .routing import Definitions, Route, Router
 from .topic import TopicMatcher, TopicPattern, topic_matches
 from .topology import (
     BindingTable,
@@ -57,29 +74,50 @@ from .topology import (
 __version__ = version()
 
 __all__ = [
+    "Action",
+    "Answer",
     "BindingDeclaration",
     "BindingTable",
+    "BrokerRefusal",
+    "Cancelled",
+    "Channel",
     "CheckedName",
+    "Connection",
     "Decision",
     "Declaration",
+    "Definitions",
+    "Delivery",
     "Difference",
+    "EmbeddedBroker",
     "Equivalence",
     "Error",
     "ExchangeDeclaration",
     "ExchangeTable",
+    "Happening",
     "ImpliedNames",
     "Ladder",
+    "Permissions",
+    "Plan",
+    "PlanSession",
     "PolicyDeclaration",
     "PredictedRefusal",
     "Prediction",
     "Problem",
+    "Properties",
+    "Published",
+    "Question",
+    "QueueContents",
     "QueueDeclaration",
+    "QueueStatus",
     "QueueTable",
     "Refusal",
     "RefusalValue",
     "RetryPolicy",
+    "Route",
+    "Router",
     "Rung",
     "Schedule",
+    "StoredMessage",
     "Tables",
     "TopicMatcher",
     "TopicPattern",

@@ -10,8 +10,10 @@ Python                  JSON
 ``datetime``            ``{"@T": seconds}``
 ``bytes``               ``{"@x": base64}``
 ``decimal.Decimal``     ``{"@D": [places, digits]}``
-``None``                ``{"@V": null}``
+``None``                ``{"@V": null}``, in headers
 ======================  ==========================
+
+In the arguments of a declaration ``None`` stays ``null``, which the engine refuses: there it is a forgotten value, never meant.
 
 A mapping that is tagged already passes as it is, so every AMQP type can be asked for: ``{"@f": 1.5}``.
 """
@@ -24,19 +26,28 @@ from datetime import datetime, timezone
 from decimal import Decimal
 from typing import Any
 
-__all__ = ["table_from_json", "table_to_json"]
+__all__ = ["headers_to_json", "table_from_json", "table_to_json"]
 
 
 def table_to_json(table: Mapping[str, Any]) -> dict[str, Any]:
     """An argument table as the engine takes it."""
-    return {name: _to_json(value) for name, value in table.items()}
+    return _table_to_json(table, None)
 
 
-def _to_json(value: Any) -> Any:
+def headers_to_json(headers: Mapping[str, Any]) -> dict[str, Any]:
+    """A message's headers as the engine takes them."""
+    return _table_to_json(headers, {"@V": None})
+
+
+def _table_to_json(table: Mapping[str, Any], nothing: Any) -> dict[str, Any]:
+    return {name: _to_json(value, nothing) for name, value in table.items()}
+
+
+def _to_json(value: Any, nothing: Any) -> Any:
     if isinstance(value, (bool, int, float, str)):
         return value
     if value is None:
-        return {"@V": None}
+        return nothing
     if isinstance(value, datetime):
         return {"@T": int(value.timestamp())}
     if isinstance(value, (bytes, bytearray)):
@@ -47,9 +58,9 @@ def _to_json(value: Any) -> Any:
             raise ValueError(f"AMQP has decimals of digits and decimal places only, and {value} is none")
         return {"@D": [-exponent, int("".join(map(str, digits)))]}
     if isinstance(value, Mapping):
-        return table_to_json(value) if not _tag(value) else dict(value)
+        return dict(value) if _tag(value) else _table_to_json(value, nothing)
     if isinstance(value, Sequence):
-        return [_to_json(item) for item in value]
+        return [_to_json(item, nothing) for item in value]
     raise TypeError(f"AMQP has no value for {type(value).__name__}: {value!r}")
 
 

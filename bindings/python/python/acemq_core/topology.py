@@ -196,6 +196,11 @@ def consumer_declarations(queue: str, policy: RetryPolicy | None = None) -> Tabl
     return Tables._of(call("topology.consumer", {"queue": queue, "policy": policy and str(policy)}))
 
 
+def _body(name: str, said: Mapping[str, Any]) -> dict[str, Any]:
+    """An entry of the document: what is not asked for is not said, so that a later call may ask for it."""
+    return {"name": name, **{key: value for key, value in said.items() if value is not None and value not in (False, {})}}
+
+
 class TopologyBuilder:
     """Collects what a service needs. No call fails and the order of the calls does not matter: `Topology.problems` of what
     `build` gives judges everything at once."""
@@ -221,17 +226,15 @@ class TopologyBuilder:
         alternate_exchange: str | None = None,
     ) -> TopologyBuilder:
         """An exchange: ``direct``, ``fanout``, ``topic``, ``headers``, or a plugin's type."""
-        self._exchanges.append(
-            {
-                "name": name,
-                "type": type,
-                "durable": durable,
-                "auto_delete": auto_delete,
-                "internal": internal,
-                "arguments": table_to_json(arguments or {}),
-                "alternate_exchange": alternate_exchange,
-            }
-        )
+        said = {
+            "type": type,
+            "transient": not durable,
+            "auto_delete": auto_delete,
+            "internal": internal,
+            "arguments": table_to_json(arguments or {}),
+            "alternate_exchange": alternate_exchange,
+        }
+        self._exchanges.append(_body(name, said))
         return self
 
     def external_exchange(self, name: str) -> TopologyBuilder:
@@ -253,19 +256,17 @@ class TopologyBuilder:
         retry: RetryPolicy | None = None,
     ) -> TopologyBuilder:
         """A queue; durable and nothing else said, it is a quorum queue."""
-        self._queues.append(
-            {
-                "name": name,
-                "type": type,
-                "durable": durable,
-                "exclusive": exclusive,
-                "auto_delete": auto_delete,
-                "arguments": table_to_json(arguments or {}),
-                "dead_letter": dead_letter,
-                "dead_letter_to": dead_letter_to,
-                "retry": retry and str(retry),
-            }
-        )
+        said = {
+            "type": type,
+            "transient": not durable,
+            "exclusive": exclusive,
+            "auto_delete": auto_delete,
+            "arguments": table_to_json(arguments or {}),
+            "dead_letter": dead_letter,
+            "dead_letter_to": dead_letter_to,
+            "retry": retry and str(retry),
+        }
+        self._queues.append(_body(name, said))
         return self
 
     def queue_with_dead_letter(self, name: str) -> TopologyBuilder:
