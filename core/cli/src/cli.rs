@@ -1,5 +1,6 @@
 //! The arguments of the command. Their help is the man page, so it says units and defaults.
 
+use acemq_core::audit;
 use acemq_core::plan;
 use acemq_core::rabbitmq::Version;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -14,7 +15,7 @@ pub struct Cli {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 nothing to do, or done · 1 bad input or usage · 2 only creations are left (plan) · \
-3 drift, invalid, or validation failed · 4 --strict and something gave no answer · 5 no broker, or it refused the \
+3 drift, invalid, validation failed, or findings · 4 --strict and something gave no answer · 5 no broker, or it refused the \
 connection · 6 stopped half-way, run again";
 
 #[derive(Debug, Subcommand)]
@@ -39,6 +40,8 @@ pub enum Command {
     Explain(ExplainArguments),
     /// Say which queues a message reaches, and why
     Route(RouteArguments),
+    /// Say what is wrong with definitions, a topology or a live broker, with the message that shows it
+    Audit(AuditArguments),
     /// Play a timeline of messages, failures and clock steps on the embedded broker
     Simulate(SimulateArguments),
     /// Print the JSON Schema of topology documents, for editors
@@ -322,6 +325,46 @@ pub struct RouteArguments {
     /// Print the way of every copy, and what came near
     #[arg(long)]
     pub explain: bool,
+    #[command(flatten)]
+    pub format: FormatArgument,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Severity {
+    /// Messages are lost, held up, or refused
+    Error,
+    /// Messages can be lost, doubled or held up
+    Warning,
+    /// Worth knowing
+    Info,
+}
+
+impl From<Severity> for audit::Severity {
+    fn from(severity: Severity) -> Self {
+        match severity {
+            Severity::Error => Self::Error,
+            Severity::Warning => Self::Warning,
+            Severity::Info => Self::Info,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct AuditArguments {
+    #[command(flatten)]
+    pub state: StateArguments,
+    /// Also say what an upgrade to this RabbitMQ version will refuse, ignore or change
+    #[arg(long, value_name = "VERSION")]
+    pub target: Option<Version>,
+    /// Exit with 3 when a finding is this severe, or more
+    #[arg(long, value_enum, default_value_t = Severity::Error)]
+    pub severity: Severity,
+    /// Print only findings that are that severe
+    #[arg(long)]
+    pub quiet: bool,
+    /// Print what a code of a finding means, and nothing else
+    #[arg(long, value_name = "CODE", conflicts_with = "file")]
+    pub explain: Option<String>,
     #[command(flatten)]
     pub format: FormatArgument,
 }

@@ -118,6 +118,11 @@ fn cannot_choose(file: &str, option: &str, error: DefinitionsError) -> Failure {
 
 /// The vhost that a topology document declares, that a definitions export holds, or that a broker has.
 pub fn state(arguments: &StateArguments) -> Result<State, Failure> {
+    state_or_part(arguments).map(|(state, _)| state)
+}
+
+/// As [`state`], and whether it is only part of what a vhost will hold: what one topology document declares.
+pub fn state_or_part(arguments: &StateArguments) -> Result<(State, bool), Failure> {
     let broker = &arguments.broker;
     let vhost = broker.vhost.as_deref();
     let Some(file) = arguments.file.as_deref() else {
@@ -126,24 +131,29 @@ pub fn state(arguments: &StateArguments) -> Result<State, Failure> {
                 "which vhost? give a topology document or a definitions export, or --management for a live broker",
             ));
         }
-        return Target::resolve(broker, None)?.state();
+        return Ok((Target::resolve(broker, None)?.state()?, false));
     };
     if is_management(file) {
-        return crate::live::state_at(file, vhost.unwrap_or("/"), broker);
+        return Ok((crate::live::state_at(file, vhost.unwrap_or("/"), broker)?, false));
     }
-    state_of_file(file, vhost, broker.rabbitmq)
+    part_of_file(file, vhost, broker.rabbitmq)
 }
 
 /// The vhost that a topology document declares or that a definitions export holds.
 pub fn state_of_file(file: &str, vhost: Option<&str>, version: Option<Version>) -> Result<State, Failure> {
+    part_of_file(file, vhost, version).map(|(state, _)| state)
+}
+
+fn part_of_file(file: &str, vhost: Option<&str>, version: Option<Version>) -> Result<(State, bool), Failure> {
     match Source::read(file)? {
         Source::Topology(topology) => {
             let tables = without_problems(file, topology, false)?;
-            declared(file, &tables, version.unwrap_or(Version::NEWEST))
+            Ok((declared(file, &tables, version.unwrap_or(Version::NEWEST))?, true))
         }
         Source::Definitions(definitions) => {
             let overrides = Overrides { version, default_queue_type: None };
-            definitions.state(vhost, &overrides).map_err(|error| cannot_choose(file, "--vhost", error))
+            let state = definitions.state(vhost, &overrides);
+            Ok((state.map_err(|error| cannot_choose(file, "--vhost", error))?, false))
         }
         Source::Neither(problems) => Err(Failure::problems(file, &problems, false)),
     }

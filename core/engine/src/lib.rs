@@ -41,4 +41,6 @@ pub mod definitions;
 
 pub mod embedded;
 
+pub mod audit;
+
 pub mod api;

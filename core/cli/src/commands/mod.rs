@@ -1,6 +1,7 @@
 //! One function for each command.
 
 mod apply;
+mod audit;
 mod document;
 mod drift;
 mod explain;
@@ -28,6 +29,7 @@ pub fn run(command: Command) -> Result<Report, Failure> {
         Command::Match(arguments) => matching::matching(&arguments),
         Command::Explain(arguments) => explain::explain(&arguments),
         Command::Route(arguments) => route::route(&arguments),
+        Command::Audit(arguments) => audit::audit(&arguments),
         Command::Simulate(arguments) => simulate::simulate(&arguments),
         Command::Schema => self_description::schema(),
         Command::Completions { shell } => self_description::completions(shell),

@@ -1,0 +1,94 @@
+//! Queues that are meant to keep messages, and do not.
+
+use super::Report;
+use super::codes::Code;
+use super::finding::{Death, Finding, few, quoted};
+use super::loops::Cycle;
+use super::world::{Given, Queue, World};
+use crate::rabbitmq::QueueType;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Words in the names of queues that delay messages.
+const DELAY_WORDS: [&str; 5] = ["delay", "delayed", "delays", "wait", "waiting"];
+
+/// Every queue that dead letters come to, and every queue that lets messages wait.
+pub(super) fn check(
+    world: &World<'_>,
+    targets: &BTreeMap<&str, Vec<Death>>,
+    cycles: &[Cycle<'_>],
+    report: &mut Report,
+) {
+    let cyclic: BTreeSet<&str> = cycles.iter().flat_map(Cycle::queues).collect();
+    for queue in world.queues.values() {
+        let object = || world.queue_object(queue.name);
+        if let Some(deaths) = targets.get(queue.name) {
+            let from: BTreeSet<&str> = deaths.iter().map(|death| death.queue.as_str()).collect();
+            let from = few(from.into_iter().collect::<Vec<_>>().into_iter());
+            if let Some(bounded) = bounded(queue) {
+                let message = format!(
+                    "queue {} keeps the dead letters of {from} and throws them away: {bounded}",
+                    quoted(queue.name)
+                );
+                report.add(Finding::new(Code::DeadLetterQueueBounded, object(), message));
+            }
+            let moves_on = queue.dead_letters().filter(|_| !queue.expires_messages() && !cyclic.contains(queue.name));
+            if let Some(dead) = moves_on {
+                let message = format!(
+                    "queue {} takes the dead letters of {from} and dead-letters in turn, to {}",
+                    quoted(queue.name),
+                    super::finding::exchange_words(&dead.exchange)
+                );
+                report.add(Finding::new(Code::DeadLetterQueueDeadLetters, object(), message));
+            }
+        }
+        if let Some(message) = vanishes(queue, targets.contains_key(queue.name)) {
+            report.add(Finding::new(Code::QueueExpiresWithMessages, object(), message));
+        }
+        let delays = queue.dead_letters().is_some() && !queue.expires_messages() && named_for_delay(queue.name);
+        if delays {
+            let message = format!(
+                "queue {} looks like a delay queue and has no x-message-ttl: messages that bring their own time to live wait for those before them",
+                quoted(queue.name)
+            );
+            report.add(Finding::new(Code::HeadOfLine, object(), message));
+        }
+        if queue.declaration.auto_delete && queue.declaration.durable {
+            let message =
+                format!("durable queue {} goes with its last consumer, and its messages with it", quoted(queue.name));
+            report.add(Finding::new(Code::AutoDeleteQueue, object(), message));
+        }
+    }
+}
+
+/// What throws the messages of a queue away that nothing leads out of.
+fn bounded(queue: &Queue<'_>) -> Option<String> {
+    if queue.dead_letter != Given::Nothing || queue.kind == Some(QueueType::Stream) {
+        return None;
+    }
+    ["max-length", "max-length-bytes", "message-ttl"].into_iter().find_map(|key| {
+        let setting = queue.effective.settings.get(key)?;
+        let number = queue.number(key)?;
+        Some(format!("{key} is {number} ({})", setting.why))
+    })
+}
+
+/// Why a queue goes while it holds messages that are wanted later.
+fn vanishes(queue: &Queue<'_>, keeps_dead_letters: bool) -> Option<String> {
+    let expires = queue.number("expires")?;
+    if keeps_dead_letters && queue.dead_letter == Given::Nothing {
+        return Some(format!(
+            "queue {} keeps dead letters and is deleted, with them, after {expires} ms without a consumer",
+            quoted(queue.name)
+        ));
+    }
+    let ttl = queue.number("message-ttl").filter(|ttl| *ttl >= expires)?;
+    queue.dead_letters()?;
+    Some(format!(
+        "queue {} is deleted after {expires} ms without a consumer, before its messages have waited their {ttl} ms",
+        quoted(queue.name)
+    ))
+}
+
+fn named_for_delay(name: &str) -> bool {
+    name.split(|c: char| !c.is_alphanumeric()).any(|word| DELAY_WORDS.contains(&word.to_lowercase().as_str()))
+}

@@ -1,0 +1,659 @@
+//! The vhost as the audit looks at it: effective settings, both ends of every binding, and where keys go.
+
+use super::finding::{Example, Finding, Object, ObjectKind, Outcome, exchange_words, few, quoted};
+use super::keys::{Answer, Follow, KeySet, Letter, Nodes, PatternTree, find, literal_words, topic_words};
+use crate::policy::{Effective, Policies, Setting};
+use crate::rabbitmq::{BindingDeclaration, DestinationType, QueueDeclaration, QueueType, Version};
+use crate::routing::{HeadersMatch, headers_match};
+use crate::state::{PREDECLARED_EXCHANGES, Presence, State};
+use crate::topic::Words;
+use crate::value::{Table, Value};
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// How an exchange decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Direct,
+    Fanout,
+    Topic,
+    Headers,
+    /// By a plugin's rules, or by ones that are not known.
+    Opaque,
+}
+
+/// Where a binding leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum End<'a> {
+    Queue(&'a str),
+    Exchange(&'a str),
+}
+
+/// A setting that an argument or a policy gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Given<T> {
+    Nothing,
+    Value(T),
+    /// A tie of policies, or policies that are not known.
+    Undecided,
+}
+
+/// An exchange with both sides of its bindings.
+#[derive(Debug)]
+pub(super) struct Exchange<'a> {
+    pub(super) name: &'a str,
+    pub(super) kind: Kind,
+    pub(super) kind_name: &'a str,
+    pub(super) internal: bool,
+    pub(super) alternate: Given<String>,
+    pub(super) arguments: Option<&'a Table>,
+    pub(super) outgoing: Vec<&'a BindingDeclaration>,
+    table: OnceCell<ExchangeTable<'a>>,
+    takes_all: OnceCell<bool>,
+}
+
+/// What an exchange's bindings lead to, by key.
+#[derive(Debug)]
+struct ExchangeTable<'a> {
+    /// Whatever the key.
+    always: Vec<End<'a>>,
+    /// Perhaps: it depends on headers, or on a plugin.
+    perhaps: Vec<(End<'a>, Option<&'a BindingDeclaration>)>,
+    by_key: PatternTree<'a, End<'a>>,
+}
+
+/// A queue with what holds for it.
+#[derive(Debug)]
+pub(super) struct Queue<'a> {
+    pub(super) name: &'a str,
+    pub(super) declaration: &'a QueueDeclaration,
+    pub(super) kind: Option<QueueType>,
+    pub(super) effective: Effective,
+    pub(super) dead_letter: Given<DeadLetter>,
+}
+
+/// Where a queue's dead letters go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct DeadLetter {
+    pub(super) exchange: String,
+    /// The key that they get; without one they keep theirs.
+    pub(super) key: Option<String>,
+    /// A message without a target is kept.
+    pub(super) at_least_once: bool,
+}
+
+/// What a key reaches.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Reach<'w> {
+    /// Queues that get a copy for certain.
+    pub(super) queues: BTreeSet<&'w str>,
+    /// Whether there may be more.
+    pub(super) perhaps: bool,
+}
+
+/// The vhost.
+#[derive(Debug)]
+pub(super) struct World<'a> {
+    pub(super) state: &'a State,
+    pub(super) version: Version,
+    pub(super) policies: Policies<'a>,
+    pub(super) exchanges: BTreeMap<&'a str, Exchange<'a>>,
+    pub(super) queues: BTreeMap<&'a str, Queue<'a>>,
+    into_queues: BTreeMap<&'a str, Vec<&'a BindingDeclaration>>,
+    into_exchanges: BTreeMap<&'a str, Vec<&'a BindingDeclaration>>,
+    /// A word that no binding and no queue has.
+    pub(super) stranger: String,
+}
+
+const ALTERNATE: &str = "alternate-exchange";
+
+impl<'a> World<'a> {
+    pub(super) fn new(state: &'a State) -> Self {
+        let version = state.broker.version.unwrap_or(Version::NEWEST);
+        let policies = Policies::new(state);
+        let mut exchanges = BTreeMap::new();
+        let declared = state.exchanges.iter().map(|(name, exchange)| {
+            (name.as_str(), exchange.kind.as_str(), exchange.internal, Some(&exchange.arguments))
+        });
+        let predeclared =
+            PREDECLARED_EXCHANGES.iter().map(|(name, kind)| (*name, *kind, *name == "amq.rabbitmq.trace", None));
+        for (name, kind_name, internal, arguments) in predeclared.chain(declared) {
+            let alternate = alternate(state, &policies, name);
+            exchanges.insert(name, Exchange::new(name, kind_name, internal, alternate, arguments));
+        }
+        for binding in state.bindings.iter() {
+            // An export without internal exchanges shows them only by their bindings.
+            for (kind, name) in
+                [(DestinationType::Exchange, &binding.source), (binding.destination_type, &binding.destination)]
+            {
+                if kind == DestinationType::Exchange
+                    && !exchanges.contains_key(name.as_str())
+                    && state.exchange(name) == Presence::Unknown
+                {
+                    exchanges.insert(name.as_str(), Exchange::new(name, "", true, Given::Undecided, None));
+                }
+            }
+            if let Some(source) = exchanges.get_mut(binding.source.as_str()) {
+                source.outgoing.push(binding);
+            }
+        }
+        let queues = state.queues.values().map(|queue| (queue.name.as_str(), Queue::new(queue, &policies))).collect();
+        let stranger = stranger(state);
+        let (mut into_queues, mut into_exchanges) = (BTreeMap::new(), BTreeMap::new());
+        for ((kind, name), bindings) in state.bindings.by_destination() {
+            match kind {
+                DestinationType::Queue => into_queues.insert(name, bindings),
+                DestinationType::Exchange => into_exchanges.insert(name, bindings),
+            };
+        }
+        Self { state, version, policies, exchanges, queues, into_queues, into_exchanges, stranger }
+    }
+
+    /// Bindings that lead to a queue or an exchange.
+    pub(super) fn into(&self, kind: DestinationType, name: &str) -> &[&'a BindingDeclaration] {
+        let into = match kind {
+            DestinationType::Queue => &self.into_queues,
+            DestinationType::Exchange => &self.into_exchanges,
+        };
+        into.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// A queue as the object of a finding.
+    pub(super) fn queue_object(&self, name: &str) -> Object {
+        self.object(ObjectKind::Queue, name)
+    }
+
+    /// The object of a finding.
+    pub(super) fn object(&self, kind: ObjectKind, name: impl Into<String>) -> Object {
+        Object { kind, name: name.into(), vhost: self.state.vhost.clone() }
+    }
+
+    /// Whether there is such an exchange; `None` when it cannot be told.
+    pub(super) fn has_exchange(&self, name: &str) -> Option<bool> {
+        match self.state.exchange(name) {
+            Presence::There(_) => Some(true),
+            Presence::Absent => Some(false),
+            Presence::Unknown => None,
+        }
+    }
+
+    /// Whether there is such a queue; `None` when it cannot be told.
+    pub(super) fn has_queue(&self, name: &str) -> Option<bool> {
+        match self.state.queue(name) {
+            Presence::There(_) => Some(true),
+            Presence::Absent => Some(false),
+            Presence::Unknown => None,
+        }
+    }
+
+    fn table<'w>(&'w self, exchange: &'w Exchange<'a>) -> &'w ExchangeTable<'a> {
+        exchange.table.get_or_init(|| self.make_table(exchange))
+    }
+
+    fn make_table(&self, exchange: &Exchange<'a>) -> ExchangeTable<'a> {
+        let mut table = ExchangeTable { always: Vec::new(), perhaps: Vec::new(), by_key: PatternTree::new() };
+        if exchange.name.is_empty() {
+            for queue in self.queues.keys() {
+                table.by_key.insert(literal_words(queue), End::Queue(queue));
+            }
+            return table;
+        }
+        for binding in &exchange.outgoing {
+            let end = self.end(binding);
+            match exchange.kind {
+                Kind::Direct => table.by_key.insert(literal_words(&binding.routing_key), end),
+                Kind::Topic if binding.routing_key == "#" => table.always.push(end),
+                Kind::Topic => table.by_key.insert(topic_words(&binding.routing_key), end),
+                Kind::Fanout => table.always.push(end),
+                Kind::Headers => match asks_for_nothing(&binding.arguments) {
+                    None => table.perhaps.push((end, Some(binding))),
+                    Some(true) => table.always.push(end),
+                    Some(false) => {}
+                },
+                Kind::Opaque => table.perhaps.push((end, None)),
+            }
+        }
+        if exchange.kind_name.is_empty() {
+            // Not exported: nothing is known of it, so anything may happen there.
+            table.perhaps.push((End::Queue(""), None));
+        }
+        table.always.sort_unstable();
+        table.always.dedup();
+        table
+    }
+
+    fn end(&self, binding: &'a BindingDeclaration) -> End<'a> {
+        match binding.destination_type {
+            DestinationType::Queue => End::Queue(&binding.destination),
+            DestinationType::Exchange => End::Exchange(&binding.destination),
+        }
+    }
+
+    /// Where a key goes from an exchange; without headers what depends on them is `perhaps`.
+    pub(super) fn routes<'w>(&'w self, exchange: &str, key: &str, headers: Option<&Table>) -> Reach<'w> {
+        self.walk(exchange, headers, |_, table| table.by_key.matches(key))
+    }
+
+    /// Whether every key is routed to a queue, whatever it is.
+    pub(super) fn takes_all(&self, exchange: &str) -> bool {
+        let Some(found) = self.exchanges.get(exchange) else { return false };
+        *found.takes_all.get_or_init(|| {
+            !self.walk(exchange, None, |_, _| Vec::new()).queues.is_empty() && !self.has_alternates(exchange)
+        })
+    }
+
+    fn has_alternates(&self, exchange: &str) -> bool {
+        self.behind(exchange).iter().any(|exchange| exchange.alternate != Given::Nothing)
+    }
+
+    /// The walk of `rabbit_exchange:route`, with the bindings that fit given by `matched`.
+    fn walk<'w>(
+        &'w self,
+        exchange: &str,
+        headers: Option<&Table>,
+        mut matched: impl FnMut(&'w Exchange<'a>, &'w ExchangeTable<'a>) -> Vec<End<'a>>,
+    ) -> Reach<'w> {
+        let mut reach = Reach::default();
+        let mut seen = BTreeSet::new();
+        let mut open: VecDeque<&'w Exchange<'a>> = self.exchanges.get(exchange).into_iter().collect();
+        while let Some(at) = open.pop_front() {
+            if !seen.insert(at.name) {
+                continue;
+            }
+            let table = self.table(at);
+            let mut ends = matched(at, table);
+            ends.extend(table.always.iter().copied());
+            let mut perhaps = false;
+            for (end, binding) in &table.perhaps {
+                match (binding, headers) {
+                    (Some(binding), Some(headers)) if headers_match(self.version, &binding.arguments, headers) => {
+                        ends.push(*end);
+                    }
+                    (Some(_), Some(_)) => {}
+                    _ => perhaps = true,
+                }
+            }
+            reach.perhaps |= perhaps;
+            if ends.is_empty() && !perhaps {
+                match &at.alternate {
+                    Given::Nothing => {}
+                    Given::Undecided => reach.perhaps = true,
+                    // As an alternate the default exchange leads nowhere.
+                    Given::Value(name) if name.is_empty() => {}
+                    Given::Value(name) => match self.exchanges.get(name.as_str()) {
+                        Some(alternate) => open.push_back(alternate),
+                        None => reach.perhaps |= self.has_exchange(name).is_none(),
+                    },
+                }
+            }
+            for end in ends {
+                match end {
+                    End::Queue(name) => match self.queues.get_key_value(name) {
+                        Some((name, _)) => {
+                            reach.queues.insert(name);
+                        }
+                        None => reach.perhaps |= self.has_queue(name).is_none(),
+                    },
+                    End::Exchange(name) => open.extend(self.exchanges.get(name).filter(|next| !next.name.is_empty())),
+                }
+            }
+        }
+        reach
+    }
+
+    /// An exchange and all that its messages can come to.
+    fn behind<'w>(&'w self, exchange: &str) -> Vec<&'w Exchange<'a>> {
+        let mut found: Vec<&'w Exchange<'a>> = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut open: Vec<&'w Exchange<'a>> = self.exchanges.get(exchange).into_iter().collect();
+        while let Some(at) = open.pop() {
+            if !seen.insert(at.name) {
+                continue;
+            }
+            found.push(at);
+            let bound = at.outgoing.iter().filter(|binding| binding.destination_type == DestinationType::Exchange);
+            open.extend(bound.filter_map(|binding| self.exchanges.get(binding.destination.as_str())));
+            if let Given::Value(name) = &at.alternate {
+                open.extend(self.exchanges.get(name.as_str()));
+            }
+        }
+        found
+    }
+
+    /// The shortest key of a set that the exchange routes to no queue.
+    pub(super) fn unrouted<'w>(&'w self, set: &KeySet<'w>, exchange: &str) -> Answer {
+        if self.takes_all(exchange) {
+            return Answer::None;
+        }
+        self.ask(set, exchange, |reach| reach.queues.is_empty() && !reach.perhaps)
+    }
+
+    /// Whether it may be that the exchange routes no key of the set that is not routed for certain.
+    pub(super) fn certainly_routed<'w>(&'w self, set: &KeySet<'w>, exchange: &str) -> Answer {
+        self.ask(set, exchange, |reach| reach.queues.is_empty())
+    }
+
+    /// The shortest key of a set that the exchange routes to a queue, or may route to one.
+    pub(super) fn routed<'w>(&'w self, set: &KeySet<'w>, exchange: &str) -> Answer {
+        let follow = self.follow(exchange, true, |reach| !reach.queues.is_empty() || reach.perhaps);
+        find(set, &follow, &self.stranger)
+    }
+
+    fn ask<'w>(&'w self, set: &KeySet<'w>, exchange: &str, wanted: fn(&Reach<'w>) -> bool) -> Answer {
+        // Where nothing has an alternate, a key that fits fewer bindings reaches no more.
+        let all_words = self.has_alternates(exchange);
+        find(set, &self.follow(exchange, all_words, wanted), &self.stranger)
+    }
+
+    /// The shortest key that fits some binding of the exchange, whose alternate is therefore not used, and reaches no queue.
+    pub(super) fn bypassed<'w>(&'w self, exchange: &'w Exchange<'a>) -> Answer {
+        if exchange.outgoing.iter().all(|binding| binding.destination_type == DestinationType::Queue) {
+            return Answer::None;
+        }
+        self.unrouted_where(exchange, true)
+    }
+
+    /// The shortest key that fits no binding of the exchange, and that its alternate takes to no queue either.
+    pub(super) fn unmatched_and_unrouted<'w>(&'w self, exchange: &'w Exchange<'a>) -> Answer {
+        self.unrouted_where(exchange, false)
+    }
+
+    fn unrouted_where<'w>(&'w self, exchange: &'w Exchange<'a>, own_match: bool) -> Answer {
+        let mut follow = self.follow(exchange.name, true, |reach| reach.queues.is_empty() && !reach.perhaps);
+        follow.own_match = Some(own_match);
+        find(&KeySet::any(), &follow, &self.stranger)
+    }
+
+    /// Whether some message that comes to the exchange can come to a queue, or it cannot be told.
+    pub(super) fn leads_to_a_queue(&self, exchange: &str) -> bool {
+        let queue_or_unknown = |at: &Exchange<'a>| {
+            let to_queue = |binding: &&BindingDeclaration| {
+                binding.destination_type == DestinationType::Queue
+                    && self.has_queue(&binding.destination) != Some(false)
+            };
+            !at.is_known() || at.alternate == Given::Undecided || at.outgoing.iter().any(to_queue)
+        };
+        self.behind(exchange).into_iter().any(queue_or_unknown)
+    }
+
+    /// The exchanges that messages can come to: clients can publish to them, or something else leads there.
+    pub(super) fn entered(&self) -> BTreeSet<&str> {
+        let dead = self.queues.values().filter_map(|queue| Some(queue.dead_letters()?.exchange.as_str()));
+        let open: Vec<&str> = (self.exchanges.values())
+            .filter(|exchange| !exchange.internal || !exchange.is_known())
+            .map(|exchange| exchange.name)
+            .chain(dead)
+            .collect();
+        let mut entered = BTreeSet::new();
+        for name in open {
+            if !entered.contains(name) {
+                entered.extend(self.behind(name).into_iter().map(|exchange| exchange.name));
+            }
+        }
+        entered
+    }
+
+    /// The keys that a binding takes; `None` where that depends on more than the key.
+    pub(super) fn keys_of<'w>(&'w self, binding: &'w BindingDeclaration) -> Option<KeySet<'w>> {
+        match self.exchanges.get(binding.source.as_str())?.kind {
+            Kind::Direct => Some(KeySet::literal(&binding.routing_key)),
+            Kind::Topic => Some(KeySet::topic(&binding.routing_key)),
+            Kind::Fanout => Some(KeySet::any()),
+            Kind::Headers | Kind::Opaque => None,
+        }
+    }
+
+    /// Whether a set holds no key at all.
+    pub(super) fn is_empty(&self, set: &KeySet<'_>) -> bool {
+        find(set, &super::keys::Everything, &self.stranger) == Answer::None
+    }
+
+    /// A finding with a message that is published and does not die, when what it reaches is certain.
+    pub(super) fn shown_by(
+        &self,
+        finding: Finding,
+        exchange: &Exchange<'_>,
+        key: &str,
+        headers: &Table,
+        ending: &str,
+    ) -> Finding {
+        let reach = self.routes(exchange.name, key, Some(headers));
+        if exchange.internal || reach.perhaps {
+            return finding;
+        }
+        let queues: Vec<String> = reach.queues.into_iter().map(str::to_owned).collect();
+        let ends = match queues.as_slice() {
+            [] => "it reaches no queue".to_owned(),
+            queues => format!("it reaches {}", few(queues.iter().map(String::as_str))),
+        };
+        let happens =
+            format!("published to {} with key {}{ending}: {ends}", exchange_words(exchange.name), quoted(key));
+        finding.example(Example {
+            exchange: exchange.name.to_owned(),
+            key: key.to_owned(),
+            headers: headers.clone(),
+            deaths: Vec::new(),
+            outcome: if queues.is_empty() { Outcome::Lost } else { Outcome::Reaches { queues } },
+            happens,
+        })
+    }
+
+    fn follow<'w>(&'w self, exchange: &str, all_words: bool, wanted: fn(&Reach<'w>) -> bool) -> FollowRoutes<'w, 'a> {
+        FollowRoutes { world: self, exchanges: self.behind(exchange), all_words, own_match: None, wanted }
+    }
+
+    /// The shortest key of a set; `None` when it holds none, or none was found within the bound.
+    pub(super) fn sample(&self, set: &KeySet<'_>) -> Option<String> {
+        match find(set, &super::keys::Everything, &self.stranger) {
+            Answer::Key(key) => Some(key),
+            Answer::None | Answer::NotProven => None,
+        }
+    }
+}
+
+/// Follows a key through every exchange that it can come to.
+struct FollowRoutes<'w, 'a> {
+    world: &'w World<'a>,
+    /// The first is where the key enters.
+    exchanges: Vec<&'w Exchange<'a>>,
+    /// Whether words that the exchanges name matter, although the set does not name them.
+    all_words: bool,
+    /// Whether a binding of the first exchange has to fit, or must not.
+    own_match: Option<bool>,
+    wanted: fn(&Reach<'w>) -> bool,
+}
+
+impl<'w> Follow<'w> for FollowRoutes<'w, '_> {
+    type At = Vec<Nodes>;
+
+    fn start(&self) -> Self::At {
+        self.exchanges.iter().map(|exchange| self.world.table(exchange).by_key.start()).collect()
+    }
+
+    fn step(&self, at: &Self::At, letter: Letter<'w>) -> Self::At {
+        let exchanges = self.exchanges.iter().zip(at);
+        exchanges.map(|(exchange, nodes)| self.world.table(exchange).by_key.step(nodes, letter)).collect()
+    }
+
+    fn wanted(&self, at: &Self::At) -> bool {
+        let Some(first) = self.exchanges.first() else { return true };
+        if let Some(wanted) = self.own_match {
+            let table = self.world.table(first);
+            let fits = at.first().is_some_and(|nodes| table.by_key.ends(nodes).next().is_some());
+            if (fits || !table.always.is_empty() || !table.perhaps.is_empty()) != wanted {
+                return false;
+            }
+        }
+        let reach = self.world.walk(first.name, None, |exchange, table| {
+            let number = self.exchanges.iter().position(|known| known.name == exchange.name);
+            number.and_then(|number| at.get(number)).map(|nodes| table.by_key.ends(nodes).collect()).unwrap_or_default()
+        });
+        (self.wanted)(&reach)
+    }
+
+    fn letters(&self, at: &Self::At) -> Vec<Letter<'w>> {
+        if !self.all_words {
+            return Vec::new();
+        }
+        let exchanges = self.exchanges.iter().zip(at);
+        exchanges.flat_map(|(exchange, nodes)| self.world.table(exchange).by_key.letters(nodes)).collect()
+    }
+}
+
+impl<'a> Exchange<'a> {
+    fn new(
+        name: &'a str,
+        kind_name: &'a str,
+        internal: bool,
+        alternate: Given<String>,
+        arguments: Option<&'a Table>,
+    ) -> Self {
+        let kind = match kind_name {
+            "direct" => Kind::Direct,
+            "fanout" => Kind::Fanout,
+            "topic" => Kind::Topic,
+            "headers" => Kind::Headers,
+            _ => Kind::Opaque,
+        };
+        Self {
+            name,
+            kind,
+            kind_name,
+            internal,
+            alternate,
+            arguments,
+            outgoing: Vec::new(),
+            table: OnceCell::new(),
+            takes_all: OnceCell::new(),
+        }
+    }
+}
+
+impl Exchange<'_> {
+    /// Whether its type is known; of an exchange that an export leaves out only bindings are.
+    pub(super) fn is_known(&self) -> bool {
+        !self.kind_name.is_empty()
+    }
+
+    /// Whether messages come to it through bindings of other exchanges and in no other way.
+    pub(super) fn is_fed_by_bindings_only(&self, world: &World<'_>) -> bool {
+        let dead =
+            || world.queues.values().any(|queue| queue.dead_letters().is_some_and(|dead| dead.exchange == self.name));
+        let alternate = || {
+            world.exchanges.values().any(|exchange| match &exchange.alternate {
+                Given::Nothing => false,
+                Given::Value(name) => name == self.name,
+                Given::Undecided => true,
+            })
+        };
+        self.internal && self.is_known() && !self.outgoing.is_empty() && !dead() && !alternate()
+    }
+}
+
+impl<'a> Queue<'a> {
+    fn new(declaration: &'a QueueDeclaration, policies: &Policies<'a>) -> Self {
+        let effective = policies.effective(declaration);
+        let kind = declaration.queue_type();
+        let dead_letter = dead_letter(&effective, kind);
+        Self { name: &declaration.name, declaration, kind, effective, dead_letter }
+    }
+
+    /// The dead-letter exchange and key, when they are known.
+    pub(super) fn dead_letters(&self) -> Option<&DeadLetter> {
+        match &self.dead_letter {
+            Given::Value(dead_letter) => Some(dead_letter),
+            Given::Nothing | Given::Undecided => None,
+        }
+    }
+
+    /// An effective setting that is a whole number.
+    pub(super) fn number(&self, key: &str) -> Option<i64> {
+        self.effective.value(key).and_then(Value::as_integer)
+    }
+
+    /// An effective setting that is a text.
+    pub(super) fn text(&self, key: &str) -> Option<&str> {
+        self.effective.value(key).and_then(Value::as_text)
+    }
+
+    /// Whether messages die of age here.
+    pub(super) fn expires_messages(&self) -> bool {
+        self.number("message-ttl").is_some()
+    }
+
+    /// Whether messages die of a length limit here.
+    pub(super) fn drops_when_full(&self) -> bool {
+        let limited = self.number("max-length").is_some() || self.number("max-length-bytes").is_some();
+        limited && self.text("overflow") != Some("reject-publish")
+    }
+
+    /// How often a message may come back before it dies.
+    pub(super) fn delivery_limit(&self) -> Option<i64> {
+        let limit = self.number("delivery-limit").filter(|limit| *limit >= 0);
+        (self.kind == Some(QueueType::Quorum)).then_some(limit).flatten()
+    }
+}
+
+fn dead_letter(effective: &Effective, kind: Option<QueueType>) -> Given<DeadLetter> {
+    let text = |key: &str| match effective.settings.get(key) {
+        None => Given::Nothing,
+        Some(Setting { value: Some(value), .. }) => {
+            value.as_text().map_or(Given::Undecided, |text| Given::Value(text.to_owned()))
+        }
+        Some(_) => Given::Undecided,
+    };
+    let exchange = match text("dead-letter-exchange") {
+        Given::Value(exchange) => exchange,
+        // Policies that are not known at all show in `open` only.
+        Given::Nothing if effective.open.is_empty() => return Given::Nothing,
+        Given::Nothing | Given::Undecided => return Given::Undecided,
+    };
+    let key = match text("dead-letter-routing-key") {
+        Given::Value(key) => Some(key),
+        Given::Nothing => None,
+        Given::Undecided => return Given::Undecided,
+    };
+    let value = |key: &str| effective.value(key).and_then(Value::as_text);
+    let at_least_once = kind == Some(QueueType::Quorum)
+        && value("dead-letter-strategy") == Some("at-least-once")
+        && value("overflow") == Some("reject-publish");
+    Given::Value(DeadLetter { exchange, key, at_least_once })
+}
+
+fn alternate(state: &State, policies: &Policies<'_>, name: &str) -> Given<String> {
+    if name.is_empty() {
+        return Given::Nothing;
+    }
+    let Some(exchange) = state.exchange(name).there() else { return Given::Undecided };
+    let effective = policies.effective_exchange(&exchange);
+    match effective.settings.get(ALTERNATE) {
+        Some(Setting { value: Some(value), .. }) => {
+            value.as_text().map_or(Given::Undecided, |name| Given::Value(name.to_owned()))
+        }
+        Some(_) => Given::Undecided,
+        None if effective.open.is_empty() => Given::Nothing,
+        None => Given::Undecided,
+    }
+}
+
+/// What a headers binding without criteria does: `Some(true)` takes everything, `Some(false)` nothing; `None` when it has
+/// criteria.
+pub(super) fn asks_for_nothing(arguments: &Table) -> Option<bool> {
+    let kind = HeadersMatch::of(arguments);
+    let asks = arguments.iter().any(|(name, _)| kind.considers(name));
+    (!asks).then_some(!kind.is_any())
+}
+
+/// A word that stands in no binding key and is no queue's name.
+fn stranger(state: &State) -> String {
+    let mut candidates: Vec<String> = ["x", "y", "z", "other", "else"].map(str::to_owned).into();
+    candidates.extend((0..100).map(|number| format!("x{number}")));
+    let mut taken = BTreeSet::new();
+    let keys = state.bindings.iter().map(|binding| &binding.routing_key).chain(state.queues.keys());
+    for word in keys.flat_map(|key| Words::new(key.as_bytes())).filter(|word| word.len() <= 5) {
+        if let Ok(word) = std::str::from_utf8(word) {
+            taken.insert(word);
+        }
+    }
+    candidates.into_iter().find(|word| !taken.contains(word.as_str())).unwrap_or_else(|| "x".repeat(40))
+}
