@@ -16,3 +16,4 @@ pub mod management;
 pub mod mirror;
 pub mod recorder;
 pub mod replay;
+pub mod steps;

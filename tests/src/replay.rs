@@ -14,9 +14,11 @@
 //! ```
 //! `brokers` gives the exact version behind each label of `versions`; a label without an entry is read as a version itself.
 //! Keys that are not named here are ignored, except in a request: there an unknown key may change what was asked, so such a
-//! request is not replayable.
+//! request is not replayable. So is one whose set-up is told in words, unless the [recorder](crate::recorder) has
+//! [steps](crate::steps) under the same id: these are taken then.
 //!
-//! **A request** has one method:
+//! **A request** has `steps`, as [`steps`](crate::steps) describes, or one method. A method of one step stands for that step alone.
+//! The others:
 //!
 //! | key | value |
 //! |---|---|
@@ -37,9 +39,12 @@
 
 mod recording;
 mod request;
+mod steps;
 
 pub use recording::{Answer, Case, Recording};
 
+use crate::recorder;
+use crate::steps::Steps;
 use acemq_core::rabbitmq::{Refused, Scope, Version};
 use request::{Outcome, Scene};
 use std::collections::BTreeMap;
@@ -112,8 +117,9 @@ pub fn replay(recording: &Recording, options: &Options) -> Result<Report, String
         return Err(format!("the recording has no answers of {asked}; it has those of: {}", known.join(", ")));
     }
     let mut report = Report::default();
+    let told = told();
     for case in &recording.cases {
-        let scene = match Scene::read(&case.request) {
+        let scene = match Scene::read(&case.id, &case.request, &told) {
             Ok(scene) => scene,
             Err(why) => {
                 report.not_replayable.push((case.id.clone(), why));
@@ -130,8 +136,13 @@ pub fn replay(recording: &Recording, options: &Options) -> Result<Report, String
                 if !answer.versions.contains(label) {
                     continue;
                 }
-                *of += 1;
                 let predicted = scene.predict(*version, options);
+                if let (Scene::Told(_), Outcome::SetUpRefused(refused)) = (&scene, &predicted) {
+                    let why = format!("{version} refuses what comes before it: {:?}", refused.text);
+                    report.not_replayable.push((case.id.clone(), why));
+                    continue;
+                }
+                *of += 1;
                 if agrees(answer, &predicted) {
                     *agree += 1;
                 } else {
@@ -151,10 +162,20 @@ pub fn replay(recording: &Recording, options: &Options) -> Result<Report, String
     Ok(report)
 }
 
+/// The recorder's steps, by the ids of their cases.
+fn told() -> BTreeMap<String, Steps> {
+    let steps = |case: recorder::Case| match case.question {
+        recorder::Question::Steps(steps) => Some((case.id, steps)),
+        recorder::Question::Declare(_) => None,
+    };
+    recorder::cases::all().into_iter().filter_map(steps).collect()
+}
+
 fn agrees(answer: &Answer, predicted: &Outcome) -> bool {
     match predicted {
-        Outcome::Ok { method, name } => {
+        Outcome::Ok { method, name, messages } => {
             answer.outcome == format!("{method}-ok")
+                && (answer.messages.is_none() || messages.is_none() || answer.messages == *messages)
                 && match (&answer.name, name) {
                     (Some(recorded), Some(name)) if name.is_empty() => recorded.starts_with("amq.gen-"),
                     (Some(recorded), Some(name)) => recorded == name,
@@ -166,6 +187,9 @@ fn agrees(answer: &Answer, predicted: &Outcome) -> bool {
                 && answer.code == Some(refused.code)
                 && answer.text.as_deref().is_some_and(|text| recording::lossy(text) == refused.text)
         }
+        Outcome::Returned => answer.outcome == "basic.return" && answer.code == Some(312),
+        Outcome::Published => answer.outcome == "basic.ack",
+        Outcome::Nothing => answer.outcome == "basic.get-empty",
         Outcome::SetUpRefused(_) => false,
     }
 }
@@ -180,8 +204,12 @@ fn closes(refused: &Refused) -> &'static str {
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Ok { method, name: Some(name) } => write!(f, "{method}-ok {name:?}"),
-            Self::Ok { method, name: None } => write!(f, "{method}-ok"),
+            Self::Ok { method, name: Some(name), .. } => write!(f, "{method}-ok {name:?}"),
+            Self::Ok { method, messages: Some(messages), .. } => write!(f, "{method}-ok, {messages} messages"),
+            Self::Ok { method, .. } => write!(f, "{method}-ok"),
+            Self::Returned => f.write_str("basic.return 312 NO_ROUTE"),
+            Self::Published => f.write_str("basic.ack"),
+            Self::Nothing => f.write_str("basic.get-empty"),
             Self::Refused(refused) => write!(f, "{} {} {:?}", closes(refused), refused.code, refused.text),
             Self::SetUpRefused(refused) => write!(f, "what exists is refused already: {:?}", refused.text),
         }

@@ -34,7 +34,15 @@ const RECORDING: &str = r#"{
     {"id": "bind", "request": {"queue.bind": ["q", "amq.direct", "k"]},
      "answers": [{"versions": ["4.0"], "outcome": "channel.close", "code": 404, "text": "NOT_FOUND - no queue 'q' in vhost 'probe'"}]},
     {"id": "other method", "request": {"queue.delete": "q"}, "answers": [{"versions": ["4.0"], "outcome": "queue.delete-ok", "messages": 0}]},
-    {"id": "unknown key", "request": {"queue.declare": "q", "vhost-limit": "max-queues 1"},
+    {"id": "steps", "request": {"user": "limited, configure/write/read ^mine-", "steps": [
+        {"by": "other", "queue.declare": "theirs"}, {"queue.bind": ["theirs", "amq.direct", "k"]}]},
+     "answers": [{"versions": ["3.10"], "outcome": "channel.close", "code": 403,
+        "text": "ACCESS_REFUSED - access to queue 'theirs' in vhost 'probe' refused for user 'limited'"}]},
+    {"id": "delete.if-empty.nonempty", "request": {"queue.delete": "q-full", "if-empty": 1},
+     "answers": [{"versions": ["3.10", "4.0"], "outcome": "channel.close", "code": 406,
+        "text": "PRECONDITION_FAILED - queue 'q-full' in vhost 'probe' not empty"}]},
+    {"id": "no such method", "request": {"queue.rename": "q"}, "answers": [{"versions": ["4.0"], "outcome": "queue.rename-ok"}]},
+    {"id": "unknown key", "request": {"queue.declare": "q", "cluster-limit": "max-queues 1"},
      "answers": [{"versions": ["4.0"], "outcome": "queue.declare-ok", "name": "q"}]},
     {"id": "channel", "request": {"queue.declare": "on a channel never opened"},
      "answers": [{"versions": ["4.0"], "outcome": "connection.close", "code": 504, "text": "CHANNEL_ERROR - expected 'channel.open'"}]}
@@ -53,14 +61,16 @@ fn tallies(report: &Report) -> Vec<(String, usize, usize)> {
 fn what_brokers_answered_is_predicted_exactly() {
     let report = report(RECORDING, &Options::default());
     assert_eq!(report.disagreements, []);
-    assert_eq!(tallies(&report), [("3.10.8".to_owned(), 6, 6), ("4.0.5".to_owned(), 7, 7)]);
+    assert_eq!(tallies(&report), [("3.10.8".to_owned(), 8, 8), ("4.0.5".to_owned(), 9, 9)]);
     let skipped: Vec<&str> = report.not_replayable.iter().map(|(id, _)| id.as_str()).collect();
-    assert_eq!(skipped, ["other method", "unknown key", "channel"]);
+    assert_eq!(skipped, ["no such method", "unknown key", "channel"]);
 }
 
 #[test]
 fn any_change_of_an_answer_is_a_disagreement() {
     for (from, to) in [
+        ("queue 'q-full' in vhost 'probe' not empty", "queue 'q-full' in vhost 'probe' in use"),
+        (r#""outcome": "queue.delete-ok", "messages": 0"#, r#""outcome": "queue.delete-ok", "messages": 1"#),
         ("received 'classic' but current", "received 'quorum' but current"),
         (r#""outcome": "channel.close", "code": 405"#, r#""outcome": "connection.close", "code": 405"#),
         (r#""code": 501"#, r#""code": 502"#),
@@ -81,7 +91,7 @@ fn any_change_of_an_answer_is_a_disagreement() {
 fn one_broker_can_be_picked_by_label_or_version() {
     for only in ["4.0", "4.0.5"] {
         let options = Options { rabbitmq: Some(only.to_owned()), ..Options::default() };
-        assert_eq!(tallies(&report(RECORDING, &options)), [("4.0.5".to_owned(), 7, 7)]);
+        assert_eq!(tallies(&report(RECORDING, &options)), [("4.0.5".to_owned(), 9, 9)]);
     }
     let options = Options { rabbitmq: Some("4.1".to_owned()), ..Options::default() };
     let error = replay(&Recording::read(RECORDING.as_bytes()).unwrap(), &options).unwrap_err();
@@ -108,14 +118,14 @@ fn the_command_prints_disagreements_and_exits_1() {
     };
     let (code, out, _) = run(RECORDING);
     assert_eq!(code, Some(0));
-    assert!(out.ends_with("RabbitMQ 3.10.8: 6 of 6 agree\nRabbitMQ 4.0.5: 7 of 7 agree\n"), "{out}");
-    assert!(out.contains("not replayable: other method: no steps for \"queue.delete\"\n"), "{out}");
+    assert!(out.ends_with("RabbitMQ 3.10.8: 8 of 8 agree\nRabbitMQ 4.0.5: 9 of 9 agree\n"), "{out}");
+    assert!(out.contains("not replayable: no such method: no steps for \"queue.rename\"\n"), "{out}");
     let (code, out, _) = run(&RECORDING.replace("access to queue 'yours'", "access to queue 'mine'"));
     assert_eq!(code, Some(1));
     assert!(out.starts_with(
         "rights: RabbitMQ 3.10.8\n  recorded  channel.close 403 \"ACCESS_REFUSED - access to queue 'mine'"
     ));
-    assert!(out.contains("RabbitMQ 3.10.8: 5 of 6 agree\n"), "{out}");
+    assert!(out.contains("RabbitMQ 3.10.8: 7 of 8 agree\n"), "{out}");
     let (code, _, err) = run("{\"cases\": 5}");
     assert_eq!(code, Some(1));
     assert!(err.contains("no recording of broker answers"), "{err}");

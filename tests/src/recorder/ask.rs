@@ -1,7 +1,8 @@
 //! Puts a request to a broker, each on a channel of its own.
 
 use super::request::{Asked, Existing, LIMITED, VHOST, vhost_name};
-use super::{Case, Given, Request};
+use super::steps::take;
+use super::{Case, Given, Question, Request};
 use crate::amqp::{Connection, Failure, QueueRequest, Scope};
 use crate::broker::{Node, Vhost};
 use acemq_core::rabbitmq::QueueType;
@@ -49,7 +50,10 @@ impl<'a> Recorder<'a> {
     /// # Panics
     /// When the broker does not answer.
     pub fn ask(&mut self, case: &Case) -> Given {
-        let request = &case.request;
+        let request = match &case.question {
+            Question::Declare(request) => request,
+            Question::Steps(steps) => return take(&self.places[&None].vhost, steps),
+        };
         let place = self.places.get_mut(&request.default_queue_type).expect("a vhost for each type");
         let given = place.put(request);
         if matches!(given, Given::Refused { outcome: CONNECTION_CLOSE, .. }) || !place.connection.is_open() {
@@ -133,11 +137,11 @@ fn declare(connection: &Connection, asked: &Asked) -> Result<Given, Failure> {
             let ok = channel.declare_queue(request.clone())?;
             let name = String::from_utf8_lossy(&ok.name).into_owned();
             let name = if name.starts_with("amq.gen-") { "amq.gen-...".to_owned() } else { name };
-            Ok(Given::Ok { outcome: "queue.declare-ok", name: Some(name) })
+            Ok(Given::Ok { outcome: "queue.declare-ok", name: Some(name), messages: None })
         }
         Asked::Exchange(request) => {
             channel.declare_exchange(request.clone())?;
-            Ok(Given::Ok { outcome: "exchange.declare-ok", name: None })
+            Ok(Given::Ok { outcome: "exchange.declare-ok", name: None, messages: None })
         }
     }
 }

@@ -5,11 +5,14 @@
 mod ask;
 pub mod cases;
 mod request;
+mod steps;
 mod table;
 
 pub use ask::Recorder;
 pub use request::{Asked, Existing, Request};
+pub(crate) use table::{Typed, shown};
 
+use crate::steps::Steps;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,22 +23,34 @@ pub struct Case {
     /// Unique.
     pub id: String,
     /// What is asked.
-    pub request: Request,
+    pub question: Question,
+}
+
+/// What is asked.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum Question {
+    /// One declare.
+    Declare(Request),
+    /// A request that needs others before it.
+    Steps(Steps),
 }
 
 /// What one broker answered to one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Given {
-    /// It was declared, or is there.
+    /// It was done.
     Ok {
-        /// `queue.declare-ok` or `exchange.declare-ok`.
+        /// `queue.declare-ok` and the like.
         outcome: &'static str,
         /// The queue's name; the part that the broker draws by lot is cut.
         name: Option<String>,
+        /// Messages that a queue held, where steps end.
+        messages: Option<u32>,
     },
     /// It was refused.
     Refused {
-        /// `channel.close` or `connection.close`.
+        /// `channel.close`, `connection.close` or `basic.return`.
         outcome: &'static str,
         /// The reply code.
         code: u16,
@@ -64,6 +79,8 @@ struct WrittenAnswer<'a> {
     text: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    messages: Option<u32>,
 }
 
 impl Recording {
@@ -95,17 +112,23 @@ impl Recording {
             }
         }
         let answers: Vec<_> = groups.into_iter().filter_map(|(given, versions)| written(given, versions)).collect();
-        format!("{{\"id\":{},\"request\":{},\"answers\":{}}}", json(&case.id), json(&case.request), json(&answers))
+        format!("{{\"id\":{},\"request\":{},\"answers\":{}}}", json(&case.id), json(&case.question), json(&answers))
     }
 }
 
 fn written<'a>(given: &'a Given, versions: Vec<&'a str>) -> Option<WrittenAnswer<'a>> {
     match given {
-        Given::Ok { outcome, name } => {
-            Some(WrittenAnswer { versions, outcome, code: None, text: None, name: name.as_deref() })
-        }
+        Given::Ok { outcome, name, messages } => Some(WrittenAnswer {
+            versions,
+            outcome,
+            code: None,
+            text: None,
+            name: name.as_deref(),
+            messages: *messages,
+        }),
         Given::Refused { outcome, code, text } => {
-            Some(WrittenAnswer { versions, outcome, code: Some(*code), text: Some(escaped(text)), name: None })
+            let text = Some(escaped(text));
+            Some(WrittenAnswer { versions, outcome, code: Some(*code), text, name: None, messages: None })
         }
         Given::NotAsked => None,
     }

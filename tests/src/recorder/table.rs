@@ -5,7 +5,7 @@ use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
 /// `bytes` as text: `bytes:` and hexadecimal when it is no UTF-8.
-pub(super) fn shown(bytes: &[u8]) -> String {
+pub(crate) fn shown(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
         Err(_) => bytes.iter().fold("bytes:".to_owned(), |out, byte| out + &format!("{byte:02x}")),
@@ -14,7 +14,7 @@ pub(super) fn shown(bytes: &[u8]) -> String {
 
 /// A table in this notation.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Typed<'a>(pub(super) &'a Table);
+pub(crate) struct Typed<'a>(pub(crate) &'a Table);
 
 struct TypedValue<'a>(&'a Value);
 

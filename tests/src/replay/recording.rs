@@ -42,6 +42,8 @@ pub struct Answer {
     pub text: Option<String>,
     /// The name of a declared queue.
     pub name: Option<String>,
+    /// How many messages the queue held.
+    pub messages: Option<u32>,
 }
 
 /// AMQP's `CHANNEL_ERROR`.

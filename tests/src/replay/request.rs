@@ -2,6 +2,8 @@
 
 use super::Options;
 use super::recording::Object;
+use super::steps;
+use crate::steps::Steps;
 use acemq_core::rabbitmq::{
     BindingDeclaration, Conditions, ExchangeDeclaration, ExistingQueue, Owner, Permissions, QueueDeclaration, Refused,
     Version, bind, declare_exchange, declare_exchange_passively, declare_queue, declare_queue_passively, short_string,
@@ -10,6 +12,7 @@ use acemq_core::rabbitmq::{
 use acemq_core::value::{Table, Value};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use std::collections::BTreeMap;
 
 /// The vhost and user of requests that name none.
 const VHOST: &str = "probe";
@@ -35,7 +38,15 @@ pub enum Outcome {
         method: &'static str,
         /// The queue's name; empty for one that the broker makes up.
         name: Option<String>,
+        /// Messages in the queue, where that is known.
+        messages: Option<u32>,
     },
+    /// A message that nobody got came back.
+    Returned,
+    /// A message was confirmed.
+    Published,
+    /// There was no message to get.
+    Nothing,
     /// The refusal.
     Refused(Refused),
     /// What the request says to exist could not have been declared.
@@ -44,7 +55,18 @@ pub enum Outcome {
 
 /// A request with all that it depends on.
 #[derive(Debug)]
-pub struct Scene {
+pub enum Scene {
+    /// One declare or bind, predicted from what exists.
+    One(Box<Single>),
+    /// Several requests, taken on the embedded broker.
+    Steps(Steps),
+    /// The same, with steps that the recorder tells.
+    Told(Steps),
+}
+
+/// A declare or bind with all that it depends on.
+#[derive(Debug)]
+pub struct Single {
     vhost: String,
     user: String,
     permissions: Permissions,
@@ -130,11 +152,41 @@ impl Properties {
 }
 
 impl Scene {
-    /// Reads a request.
+    /// Reads the request of a case. `told` gives the steps of requests whose set-up their own file tells in words only.
     ///
     /// # Errors
     /// Why it cannot be replayed.
-    pub fn read(request: &Object<Box<RawValue>>) -> Result<Self, String> {
+    pub fn read(id: &str, request: &Object<Box<RawValue>>, told: &BTreeMap<String, Steps>) -> Result<Self, String> {
+        if request.0.iter().any(|(key, _)| key == "steps") {
+            return steps::read(&request.0).map(Self::Steps);
+        }
+        let own = match Single::read(request) {
+            Ok(single) => return Ok(Self::One(Box::new(single))),
+            Err(why) => why,
+        };
+        let step = steps::read_step(&request.0).ok();
+        let is_same = |steps: &&Steps| match (&step, steps.steps.last()) {
+            (Some(step), Some(last)) => step.ask.method() == last.ask.method(),
+            _ => true,
+        };
+        match (told.get(id).filter(is_same), step) {
+            (Some(steps), _) => Ok(Self::Told(steps.clone())),
+            (None, Some(step)) => Ok(Self::Steps(Steps { steps: vec![step], ..Steps::default() })),
+            (None, None) => Err(own),
+        }
+    }
+
+    /// What a broker of `version` answers.
+    pub fn predict(&self, version: Version, options: &Options) -> Outcome {
+        match self {
+            Self::One(single) => single.predict(version, options),
+            Self::Steps(taken) | Self::Told(taken) => steps::predict(taken, version, options),
+        }
+    }
+}
+
+impl Single {
+    fn read(request: &Object<Box<RawValue>>) -> Result<Self, String> {
         let mut properties = Properties::default();
         let mut existing = Existing::Nothing;
         let mut method: Option<(&str, &RawValue)> = None;
@@ -193,8 +245,7 @@ impl Scene {
         Ok(scene)
     }
 
-    /// What a broker of `version` answers.
-    pub fn predict(&self, version: Version, options: &Options) -> Outcome {
+    fn predict(&self, version: Version, options: &Options) -> Outcome {
         let mut conditions = Conditions::new(version, self.vhost.as_str());
         conditions.user.clone_from(&self.user);
         conditions.permissions = self.permissions.clone();
@@ -246,7 +297,7 @@ fn predict_queue(
     } else {
         declare_queue(conditions, existing, &request.queue(name))?;
     }
-    Ok(Outcome::Ok { method: "queue.declare", name: Some(stored_name(name).into_owned()) })
+    Ok(Outcome::Ok { method: "queue.declare", name: Some(stored_name(name).into_owned()), messages: None })
 }
 
 fn predict_exchange(
@@ -270,7 +321,7 @@ fn predict_exchange(
     } else {
         declare_exchange(conditions, stored.as_ref(), &request.exchange(name))?;
     }
-    Ok(Outcome::Ok { method: "exchange.declare", name: None })
+    Ok(Outcome::Ok { method: "exchange.declare", name: None, messages: None })
 }
 
 fn predict_bind(
@@ -284,21 +335,21 @@ fn predict_bind(
         BindingDeclaration::queue(short_string(exchange)?, short_string(queue)?, short_string(routing_key)?);
     binding.arguments = arguments.clone();
     bind(conditions, &binding, predeclared(&binding.source).as_ref(), false, false)?;
-    Ok(Outcome::Ok { method: "queue.bind", name: None })
+    Ok(Outcome::Ok { method: "queue.bind", name: None, messages: None })
 }
 
-fn predeclared(name: &str) -> Option<ExchangeDeclaration> {
+pub(super) fn predeclared(name: &str) -> Option<ExchangeDeclaration> {
     let (name, kind) = PREDECLARED.iter().find(|(known, _)| *known == name)?;
     let mut exchange = ExchangeDeclaration::durable(*name, *kind);
     exchange.internal = *name == "amq.rabbitmq.trace";
     Some(exchange)
 }
 
-fn parse<'a, T: Deserialize<'a>>(value: &'a RawValue) -> Result<T, String> {
+pub(super) fn parse<'a, T: Deserialize<'a>>(value: &'a RawValue) -> Result<T, String> {
     serde_json::from_str(value.get()).map_err(|error| format!("{}: {error}", value.get()))
 }
 
-fn flag(value: &RawValue) -> Result<bool, String> {
+pub(super) fn flag(value: &RawValue) -> Result<bool, String> {
     match value.get() {
         "0" | "false" => Ok(false),
         "1" | "true" => Ok(true),
@@ -308,7 +359,7 @@ fn flag(value: &RawValue) -> Result<bool, String> {
 
 /// `NAME`, with what it may do: `NAME, configure/write/read PATTERN`, or each right with a pattern of its own. The pattern ends
 /// where the next right begins, so it may hold anything else.
-fn user(text: &str) -> Result<(String, Permissions), String> {
+pub(super) fn user(text: &str) -> Result<(String, Permissions), String> {
     let untold = || format!("what user \"{text}\" may do is not told");
     let Some((name, rights)) = text.split_once(", ") else {
         return if text == USER { Ok((USER.to_owned(), Permissions::all())) } else { Err(untold()) };
@@ -350,14 +401,14 @@ fn binding(value: &RawValue, arguments: Table) -> Result<Step, String> {
     Ok(Step::Bind { queue: name(&queue)?, exchange: name(&exchange)?, routing_key: name(&routing_key)?, arguments })
 }
 
-fn name(value: &RawValue) -> Result<Vec<u8>, String> {
+pub(super) fn name(value: &RawValue) -> Result<Vec<u8>, String> {
     let text: String = parse(value)?;
     let Some(hex) = text.strip_prefix("bytes:") else { return Ok(text.into_bytes()) };
     let digits = hex.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).unwrap_or_default());
     digits.map(|pair| u8::from_str_radix(pair, 16).map_err(|_| format!("\"{text}\" is not in hexadecimal"))).collect()
 }
 
-fn table(value: &RawValue) -> Result<Table, String> {
+pub(super) fn table(value: &RawValue) -> Result<Table, String> {
     let mut table = Table::new();
     for (name, value) in &parse::<Object<Box<RawValue>>>(value)?.0 {
         table.insert(name.as_str(), typed(value)?);

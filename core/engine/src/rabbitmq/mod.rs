@@ -27,8 +27,9 @@ pub(crate) use predict::check_queue;
 pub use predict::{
     Conditions, ConsumeRequest, DeleteQueue, ExistingQueue, Limit, Owner, PermissionError, Permissions, Refused, Scope,
     bind, closed_channel, consume, declare_exchange, declare_exchange_passively, declare_queue,
-    declare_queue_passively, delete_exchange, delete_queue, effective_request, get, no_last_queue, publish,
-    publish_immediate, purge, short_string, stored_name, unbind, unknown_delivery, vhost_refused,
+    declare_queue_passively, delete_exchange, delete_queue, effective_request, get, login_refused, no_last_queue,
+    publish, publish_immediate, purge, short_string, stored_name, unbind, unknown_delivery, vhost_not_found,
+    vhost_refused,
 };
 pub use properties::{ExpirationFault, Properties, parse_expiration};
 pub use refusal::{

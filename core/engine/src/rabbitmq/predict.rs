@@ -31,8 +31,8 @@ pub use binding::bind;
 pub use conditions::{Conditions, Limit, PermissionError, Permissions};
 pub use exchange::{declare_exchange, declare_exchange_passively};
 pub use messaging::{
-    ConsumeRequest, closed_channel, consume, get, no_last_queue, publish, publish_immediate, purge, unknown_delivery,
-    vhost_refused,
+    ConsumeRequest, closed_channel, consume, get, login_refused, no_last_queue, publish, publish_immediate, purge,
+    unknown_delivery, vhost_not_found, vhost_refused,
 };
 pub(crate) use queue::check_queue;
 pub use queue::{ExistingQueue, Owner, declare_queue, declare_queue_passively, effective_request};

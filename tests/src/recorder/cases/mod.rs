@@ -2,11 +2,12 @@
 
 mod exchanges;
 mod queues;
+mod steps;
 mod texts;
 mod validation;
 
-use super::Case;
 use super::request::{Asked, Existing, Request};
+use super::{Case, Question};
 use crate::amqp::{ExchangeRequest, QueueRequest};
 use acemq_core::value::{Table, Value};
 use std::collections::BTreeSet;
@@ -16,7 +17,7 @@ use std::collections::BTreeSet;
 /// # Panics
 /// When two have the same id.
 pub fn all() -> Vec<Case> {
-    let cases = [queues::cases(), validation::cases(), texts::cases(), exchanges::cases()].concat();
+    let cases = [queues::cases(), validation::cases(), texts::cases(), exchanges::cases(), steps::cases()].concat();
     let ids: BTreeSet<&str> = cases.iter().map(|case| case.id.as_str()).collect();
     assert_eq!(ids.len(), cases.len(), "each id is unique");
     cases
@@ -85,27 +86,34 @@ impl From<ExchangeRequest> for Asked {
 /// A case in the making.
 fn ask(id: impl Into<String>, asked: impl Into<Asked>) -> Case {
     let request = Request { existing: Existing::Nothing, asked: asked.into(), default_queue_type: None, rights: None };
-    Case { id: id.into(), request }
+    Case { id: id.into(), question: Question::Declare(request) }
 }
 
 impl Case {
+    fn request(&mut self) -> &mut Request {
+        match &mut self.question {
+            Question::Declare(request) => request,
+            Question::Steps(_) => panic!("{}: steps say all of it themselves", self.id),
+        }
+    }
+
     fn after(mut self, declared: impl Into<Asked>) -> Self {
-        self.request.existing = Existing::Declared(declared.into());
+        self.request().existing = Existing::Declared(declared.into());
         self
     }
 
     fn exclusive_elsewhere(mut self) -> Self {
-        self.request.existing = Existing::ExclusiveElsewhere;
+        self.request().existing = Existing::ExclusiveElsewhere;
         self
     }
 
     fn in_vhost_of(mut self, kind: &'static str) -> Self {
-        self.request.default_queue_type = Some(kind);
+        self.request().default_queue_type = Some(kind);
         self
     }
 
     fn with_rights(mut self, configure: &'static str, write: &'static str, read: &'static str) -> Self {
-        self.request.rights = Some([configure, write, read]);
+        self.request().rights = Some([configure, write, read]);
         self
     }
 }

@@ -5,7 +5,7 @@
 use super::conditions::{Conditions, Right};
 use super::reply::{Code, Text, crash};
 use super::resource::{Resource, locked, not_found};
-use super::{ExistingQueue, Owner, Refused};
+use super::{ExistingQueue, Owner, Refused, Scope};
 use crate::rabbitmq::changes::{CONTENT_BEFORE_USER, EXPIRY_LIMIT, NO_GLOBAL_QOS, STREAM_NAMED_ONCE, V4_3};
 use crate::rabbitmq::properties::{ExpirationFault, Properties, parse_expiration};
 use crate::rabbitmq::term::type_name;
@@ -304,6 +304,20 @@ pub fn vhost_refused(conditions: &Conditions, user: &str) -> Refused {
         .raw(user.as_bytes())
         .plain("'")
         .refuse(Code::NotAllowed)
+}
+
+/// What the broker answers to a login that it does not accept, whatever is wrong with it. `mechanism` is the one that the
+/// client chose, as in `PLAIN`.
+pub fn login_refused(mechanism: &str) -> Refused {
+    let text =
+        format!("Login was refused using authentication mechanism {mechanism}. For details see the broker logfile.");
+    // There is no channel yet that could be closed.
+    Refused { scope: Scope::Connection, ..Text::new(Version::NEWEST).plain(&text).refuse(Code::AccessRefused) }
+}
+
+/// What the broker answers to a connection to a vhost that does not exist.
+pub fn vhost_not_found(version: Version, vhost: &str) -> Refused {
+    Text::new(version).plain("vhost ").raw(vhost.as_bytes()).plain(" not found").refuse(Code::NotAllowed)
 }
 
 /// What the broker answers on a channel that is not open.
