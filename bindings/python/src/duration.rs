@@ -3,8 +3,9 @@
 use crate::failure;
 use acemq_core::api::Failure;
 use acemq_core::retry::{self, UnitError};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDelta, PyDeltaAccess};
+use pyo3::types::PyDelta;
 
 const MS_PER_DAY: u64 = 24 * 60 * 60 * 1000;
 /// The days of `timedelta.max`.
@@ -12,13 +13,16 @@ const MAX_DAYS: u64 = 999_999_999;
 
 /// The milliseconds of a duration; a rest or a sign is refused.
 pub fn milliseconds(duration: &Bound<'_, PyDelta>) -> PyResult<u64> {
+    let py = duration.py();
     // Days may be negative, the other two are not: that is how Python keeps a negative duration.
-    let Ok(days) = u64::try_from(duration.get_days()) else {
+    let days: i64 = duration.getattr(intern!(py, "days"))?.extract()?;
+    let seconds: u32 = duration.getattr(intern!(py, "seconds"))?.extract()?;
+    let microseconds: u32 = duration.getattr(intern!(py, "microseconds"))?.extract()?;
+    let Ok(days) = u64::try_from(days) else {
         return Err(failure::error(Failure::from(UnitError::Negative)));
     };
-    let rest_us = i64::from(duration.get_seconds()) * 1_000_000 + i64::from(duration.get_microseconds());
-    let rest_ns = u128::try_from(rest_us).unwrap_or_default() * 1_000;
-    let nanoseconds = u128::from(days) * u128::from(MS_PER_DAY) * 1_000_000 + rest_ns;
+    let rest = u128::from(seconds) * 1_000_000_000 + u128::from(microseconds) * 1_000;
+    let nanoseconds = u128::from(days) * u128::from(MS_PER_DAY) * 1_000_000 + rest;
     retry::milliseconds_from_nanoseconds(nanoseconds).map_err(|error| failure::error(Failure::from(error)))
 }
 

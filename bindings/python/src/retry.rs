@@ -23,6 +23,8 @@ fn delta_or_none(py: Python<'_>, ms: Option<u64>) -> PyResult<Option<Bound<'_, P
 #[pyclass(frozen, subclass, module = "acemq_core._acemq")]
 pub struct RetryPolicy {
     policy: engine::RetryPolicy,
+    /// The waits in the broker as Python sees them: making one costs more than deciding.
+    broker_delays: Vec<Py<PyDelta>>,
 }
 
 #[pymethods]
@@ -30,11 +32,13 @@ impl RetryPolicy {
     /// From JSON: a text or a mapping.
     #[new]
     #[pyo3(signature = (form, /))]
-    fn new(form: &str) -> PyResult<Self> {
+    fn new(py: Python<'_>, form: &str) -> PyResult<Self> {
         guard(|| {
             let form: RetryForm =
                 serde_json::from_str(form).map_err(|error| PyValueError::new_err(error.to_string()))?;
-            Ok(Self { policy: form.policy().map_err(error)? })
+            let policy = form.policy().map_err(error)?;
+            let broker_delays = policy.broker_delays().iter().map(|ms| timedelta(py, *ms).map(Bound::unbind));
+            Ok(Self { broker_delays: broker_delays.collect::<PyResult<_>>()?, policy })
         })
     }
 
@@ -95,10 +99,7 @@ impl RetryPolicy {
 
     #[getter]
     fn broker_delays<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        guard(|| {
-            let delays = self.policy.broker_delays().iter().map(|ms| timedelta(py, *ms));
-            PyTuple::new(py, delays.collect::<PyResult<Vec<_>>>()?)
-        })
+        guard(|| PyTuple::new(py, &self.broker_delays))
     }
 
     /// The number of waits.
@@ -117,11 +118,11 @@ impl RetryPolicy {
     }
 
     #[pyo3(signature = (attempt, age = None, u = 0.5))]
-    fn decide(&self, attempt: u32, age: Option<&Bound<'_, PyDelta>>, u: f64) -> PyResult<Decision> {
+    fn decide(&self, py: Python<'_>, attempt: u32, age: Option<&Bound<'_, PyDelta>>, u: f64) -> PyResult<Decision> {
         guard(|| {
             let age_ms = age.map(milliseconds).transpose()?;
             let u = api::checked_random(u).map_err(error)?;
-            Ok(Decision::new(&self.policy, self.policy.decide(attempt, age_ms, u)))
+            Ok(self.decided(py, self.policy.decide(attempt, age_ms, u)))
         })
     }
 
@@ -140,23 +141,32 @@ impl RetryPolicy {
     }
 }
 
+impl RetryPolicy {
+    fn decided(&self, py: Python<'_>, decision: engine::Decision) -> Decision {
+        let (mut give_up_text, mut rung) = (None, None);
+        match decision {
+            engine::Decision::GiveUp(reason) => give_up_text = Some(self.policy.give_up_text(reason)),
+            engine::Decision::Retry { in_broker: true, wait_ms } => {
+                let index = self.policy.broker_delays().binary_search(&wait_ms).ok();
+                rung = index.and_then(|index| self.broker_delays.get(index)).map(|delay| delay.clone_ref(py));
+            }
+            engine::Decision::Retry { in_broker: false, .. } => {}
+        }
+        Decision { decision, give_up_text, rung }
+    }
+}
+
 /// What to do with a message whose handling failed. It never changes.
 #[pyclass(frozen, module = "acemq_core")]
 pub struct Decision {
     decision: engine::Decision,
     /// Only a decision to give up has one.
     give_up_text: Option<String>,
+    /// The wait, where it is one of the policy's in the broker.
+    rung: Option<Py<PyDelta>>,
 }
 
 impl Decision {
-    fn new(policy: &engine::RetryPolicy, decision: engine::Decision) -> Self {
-        let give_up_text = match decision {
-            engine::Decision::GiveUp(reason) => Some(policy.give_up_text(reason)),
-            engine::Decision::Retry { .. } => None,
-        };
-        Self { decision, give_up_text }
-    }
-
     fn milliseconds(&self) -> u64 {
         match self.decision {
             engine::Decision::GiveUp(_) => 0,
@@ -185,7 +195,10 @@ impl Decision {
     /// How long it waits before it is tried again.
     #[getter]
     fn wait<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDelta>> {
-        guard(|| timedelta(py, self.milliseconds()))
+        guard(|| match &self.rung {
+            Some(delay) => Ok(delay.bind(py).clone()),
+            None => timedelta(py, self.milliseconds()),
+        })
     }
 
     /// The same in whole milliseconds.

@@ -32,6 +32,7 @@ from acemq_core import (
     QueueDeclaration,
     RetryPolicy,
     Router,
+    State,
     TopicMatcher,
     Topology,
     milliseconds,
@@ -325,20 +326,45 @@ def session(case: Case) -> Json:
     }
 
 
-def route(case: Case) -> Json:
-    state, message = dict(case["state"]), dict(case["message"])
+def definitions(source: Case) -> Definitions:
+    ((_, export),) = source.items()
+    return Definitions(export)
+
+
+def state(form: Case) -> State:
+    settings = dict(form)
     source: Topology | Definitions
-    if "topology" in state:
-        source = topology(state.pop("topology"))
+    # Both at once, or none, is nothing that these types can say.
+    if "topology" in settings:
+        source = topology(settings.pop("topology"))
     else:
-        ((_, export),) = state.pop("definitions").items()
-        source = Definitions(export)
+        source = definitions(settings.pop("definitions"))
+    return State(source, **settings)
+
+
+def route(case: Case) -> Json:
+    message = {"exchange": "", "key": "", **case["message"]}
     explained = message.pop("explain", True)
-    router = Router(source, **state)
-    arguments = {"exchange": "", "key": "", **message}
-    if explained:
-        return router.explain(**arguments).document
-    return {"queues": router.route(**arguments)}
+    router = Router(state(case["state"]))
+    return router.explain(**message).document if explained else {"queues": router.route(**message)}
+
+
+def preview(case: Case) -> Json:
+    there = [state(one) for one in case.get("there", ())]
+    effects = definitions(case["definitions"]).preview_import(there, rabbitmq=case.get("rabbitmq"))
+    return {"effects": [asdict(effect) for effect in effects]}
+
+
+def describe(case: Case) -> Json:
+    options = {key: value for key, value in case.items() if key not in ("policy", "age_ms")}
+    age = case.get("age_ms")
+    return RetryPolicy(case["policy"]).describe(age=None if age is None else delta(age), **options)
+
+
+def simulated(case: Case) -> Json:
+    ((_, scenario),) = case["scenario"].items()
+    start = case.get("state")
+    return acemq.simulate(scenario, rabbitmq=case.get("rabbitmq"), state=start and state(start))
 
 
 #: How a user of the package calls each operation.
@@ -347,16 +373,23 @@ CALLS: dict[str, Callable[[Case], Json]] = {
     "broker.explain": explain,
     "broker.predict": predict,
     "declaration.fingerprint": fingerprint,
+    "definitions.preview": preview,
+    "definitions.read": lambda case: asdict(definitions(case["definitions"]).summary()),
+    "definitions.state": lambda case: state(case["state"]).document(),
+    "definitions.to_topology": lambda case: asdict(state(case["state"]).to_topology()),
     "duration.from_nanoseconds": lambda case: {"ms": acemq.milliseconds_from_nanoseconds(case["nanoseconds"])},
     "duration.from_seconds": lambda case: {"ms": acemq.milliseconds_from_seconds(case["seconds"])},
     "duration.parse": lambda case: {"ms": ms(acemq.parse_duration(case["text"]))},
     "embedded.run": embedded,
+    "embedded.simulate": simulated,
     "name.check": lambda case: acemq.check_name(case["kind"], case["name"])._asdict(),
     "name.delay": lambda case: {"text": acemq.delay_text(delta(case["delay_ms"]))},
     "name.implied": lambda case: acemq.implied_names(case["queue"])._asdict(),
     "name.retry_queue": lambda case: {"name": acemq.retry_queue(case["queue"], delta(case["delay_ms"]))},
     "plan.session": session,
+    "policy.effective": lambda case: asdict(state(case["state"]).effective(case["kind"], case["name"])),
     "retry.decide": decide,
+    "retry.describe": describe,
     "retry.ladder": ladder,
     "retry.policy": policy,
     "retry.rung_for": rung_for,
@@ -368,6 +401,7 @@ CALLS: dict[str, Callable[[Case], Json]] = {
     "topology.consumer": consumer,
     "topology.show": lambda case: {"text": topology(case["topology"]).intent()},
     "topology.tables": lambda case: tables(topology(case["topology"]).tables()),
+    "topology.to_definitions": lambda case: {"definitions": state(case["state"]).to_definitions().export},
 }
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from acemq_core import Definitions, EmbeddedBroker, Error, Router, Topology
+from acemq_core import Definitions, EmbeddedBroker, Error, Router, State, Topology
 
 TOPOLOGY = Topology.parse(
     """
@@ -19,7 +19,7 @@ TOPOLOGY = Topology.parse(
 
 
 def test_a_router_and_a_broker_send_alike() -> None:
-    router, broker = Router(TOPOLOGY, rabbitmq="4.0.5"), EmbeddedBroker(rabbitmq="4.0.5", topology=TOPOLOGY)
+    router, broker = Router(State(TOPOLOGY, rabbitmq="4.0.5")), EmbeddedBroker(rabbitmq="4.0.5", topology=TOPOLOGY)
     connection = broker.connect()
     for exchange, key, queues in [
         ("orders", "eu.paid", ["all", "audit", "eu"]),

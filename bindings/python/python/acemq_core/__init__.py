@@ -38,6 +38,7 @@ from .embedded import (
     QueueContents,
     QueueStatus,
     StoredMessage,
+    simulate,
 )
 from .errors import Error, Problem
 from .names import (
@@ -58,7 +59,16 @@ from .operations import abi_version, call, operations, spec_version, version
 from .plan import Action, Answer, Plan, PlanSession, Question
 from .refusal import Refusal, RefusalValue, read_refusal
 from .retry import Decision, Ladder, RetryPolicy, Rung, Schedule
-from .routing import Definitions, Route, Router
+from .routing import Route, Router
+from .state import (
+    Definitions,
+    DefinitionsSummary,
+    EffectiveSetting,
+    EffectiveSettings,
+    ImportEffect,
+    State,
+    WrittenTopology,
+)
 from .topic import TopicMatcher, TopicPattern, topic_matches
 from .topology import (
     BindingTable,
@@ -86,8 +96,11 @@ __all__ = [
     "Decision",
     "Declaration",
     "Definitions",
+    "DefinitionsSummary",
     "Delivery",
     "Difference",
+    "EffectiveSetting",
+    "EffectiveSettings",
     "EmbeddedBroker",
     "Equivalence",
     "Error",
@@ -95,6 +108,7 @@ __all__ = [
     "ExchangeTable",
     "Happening",
     "ImpliedNames",
+    "ImportEffect",
     "Ladder",
     "Permissions",
     "Plan",
@@ -117,6 +131,7 @@ __all__ = [
     "Router",
     "Rung",
     "Schedule",
+    "State",
     "StoredMessage",
     "Tables",
     "TopicMatcher",
@@ -124,6 +139,7 @@ __all__ = [
     "Topology",
     "TopologyBuilder",
     "TopologyProblem",
+    "WrittenTopology",
     "abi_version",
     "call",
     "canonical",
@@ -143,6 +159,7 @@ __all__ = [
     "predict",
     "read_refusal",
     "retry_queue",
+    "simulate",
     "spec_version",
     "topic_matches",
     "version",

@@ -32,9 +32,10 @@ from ._values import headers_to_json, table_from_json, table_to_json
 from .declarations import BindingDeclaration, ExchangeDeclaration, QueueDeclaration
 from .errors import Error, Problem
 from .names import milliseconds
-from .operations import to_json
+from .operations import call, to_json
 from .plan import Answer, Plan, PlanSession, Question
-from .routing import Definitions, Route, message_to_json
+from .routing import Route, message_to_json
+from .state import Definitions, State
 from .topology import Topology
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "QueueContents",
     "QueueStatus",
     "StoredMessage",
+    "simulate",
 ]
 
 
@@ -604,3 +606,15 @@ class Channel(_Caller):
 
     def __repr__(self) -> str:
         return f"<Channel {self.number}, {'open' if self.is_open else 'closed'}>"
+
+
+def simulate(
+    scenario: str | Mapping[str, Any], *, rabbitmq: str | None = None, state: State | None = None
+) -> Mapping[str, Any]:
+    """Plays a scenario, a timeline of messages, failures and clock steps, and gives ``acemq.simulation/1``.
+
+    ``scenario`` is its text or the document; ``rabbitmq`` is the version whose rules hold whatever the scenario says; ``state``
+    is what is there at the start, where the scenario only names a file.
+    """
+    source = {"text": scenario} if isinstance(scenario, str) else {"document": scenario}
+    return call("embedded.simulate", {"scenario": source, "rabbitmq": rabbitmq, "state": state and state.to_json()})

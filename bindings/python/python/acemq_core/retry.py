@@ -20,7 +20,7 @@ from typing import Any, overload
 
 from ._native import _acemq
 from .declarations import BindingDeclaration, ExchangeDeclaration, QueueDeclaration
-from .operations import to_json
+from .operations import call, to_json
 
 __all__ = ["Decision", "Ladder", "RetryPolicy", "Rung", "Schedule"]
 
@@ -157,6 +157,21 @@ class RetryPolicy(_acemq.RetryPolicy):
     def schedule(self) -> Schedule:
         """All waits, unjittered."""
         return Schedule(self)
+
+    def describe(
+        self,
+        queue: str | None = None,
+        attempt: int | None = None,
+        age: timedelta | None = None,
+        u: float = 0.5,
+        *,
+        all: bool = False,
+    ) -> Mapping[str, Any]:
+        """What it means, ``acemq.retry/1``: with the ladder of ``queue``, and the decision for ``attempt``, on request. A
+        schedule of more than 100 waits is cut unless ``all``."""
+        age_ms = None if age is None else _acemq.milliseconds(age)
+        question = {"policy": str(self), "queue": queue, "attempt": attempt, "age_ms": age_ms, "u": u, "all": all}
+        return call("retry.describe", question)
 
     def __hash__(self) -> int:
         return hash(str(self))

@@ -16,21 +16,10 @@ from typing import Any
 from ._native import _acemq
 from ._values import headers_to_json
 from .operations import to_json
+from .state import Definitions, State
 from .topology import Topology
 
-__all__ = ["Definitions", "Route", "Router"]
-
-
-@dataclass(frozen=True)
-class Definitions:
-    """A broker's exported definitions: their text, or the document itself."""
-
-    export: str | Mapping[str, Any]
-
-    @property
-    def source(self) -> Mapping[str, Any]:
-        """What operations take as ``definitions``."""
-        return {"text": self.export} if isinstance(self.export, str) else {"document": self.export}
+__all__ = ["Route", "Router"]
 
 
 @dataclass(frozen=True)
@@ -86,21 +75,15 @@ def message_to_json(
 class Router:
     """The exchanges, queues and bindings of a vhost, ready to route many messages. It never changes.
 
-    Made from a `Topology`, as if all of it was declared, or from `Definitions`; ``vhost`` picks one of theirs. ``rabbitmq``
-    is the version to judge by, else the export's, else the newest known one. Raises `Error` when they cannot be used.
+    A `Topology` is routed as if all of it was declared; a `State` says more, such as the version. Raises `Error` when they
+    cannot be used.
     """
 
     __slots__ = ("_router",)
 
-    def __init__(
-        self,
-        source: Topology | Definitions,
-        *,
-        vhost: str | None = None,
-        rabbitmq: str | None = None,
-        default_queue_type: str | None = None,
-    ) -> None:
-        self._router = _acemq.Router(to_json(state_to_json(source, vhost, rabbitmq, default_queue_type)))
+    def __init__(self, source: State | Topology | Definitions) -> None:
+        state = source if isinstance(source, State) else State(source)
+        self._router = _acemq.Router(to_json(state.to_json()))
 
     def route(
         self,
@@ -130,11 +113,3 @@ class Router:
         """The way of every copy of a message, its dead ends, and bindings that came near."""
         message = message_to_json(exchange, key, headers, cc, bcc, explain=True)
         return Route._of(json.loads(self._router.route(to_json(message))))
-
-
-def state_to_json(
-    source: Topology | Definitions, vhost: str | None, rabbitmq: str | None, default_queue_type: str | None
-) -> dict[str, Any]:
-    """What a vhost holds, as operations take it."""
-    kind = "topology" if isinstance(source, Topology) else "definitions"
-    return {kind: source.source, "vhost": vhost, "rabbitmq": rabbitmq, "default_queue_type": default_queue_type}

@@ -182,6 +182,11 @@ class Topology:
         """Everything that is declared, as it goes over the wire; raises `Error` with every problem that stops it."""
         return Tables._of(call("topology.tables", {"topology": self._source}))
 
+    @staticmethod
+    def consumer_declarations(queue: str, policy: RetryPolicy | None = None) -> Tables:
+        """As the function `consumer_declarations`."""
+        return consumer_declarations(queue, policy)
+
     def intent(self) -> str:
         """What it intends, one line for each declaration; raises `Error` with every problem that stops it."""
         return str(call("topology.show", {"topology": self._source})["text"])
