@@ -23,8 +23,8 @@ from acemq_core import (
     ExchangeDeclaration,
     Plan,
     PlanSession,
-    QueueDeclaration,
     Question,
+    QueueDeclaration,
     RetryPolicy,
     Topology,
 )

@@ -293,12 +293,9 @@ def tables(tables: acemq.Tables) -> Json:
     return {
         "format": "acemq.tables/1",
         "queues": [
-            {**table.declaration.to_json(), "type": table.type, "fingerprint": table.fingerprint}
-            for table in tables.queues
+            {**table.declaration.to_json(), "type": table.type, "fingerprint": table.fingerprint} for table in tables.queues
         ],
-        "exchanges": [
-            {**table.declaration.to_json(), "fingerprint": table.fingerprint} for table in tables.exchanges
-        ],
+        "exchanges": [{**table.declaration.to_json(), "fingerprint": table.fingerprint} for table in tables.exchanges],
         "bindings": [binding(table) for table in tables.bindings],
         "policies": [asdict(policy) for policy in tables.policies],
         "fingerprint": tables.fingerprint,

@@ -109,9 +109,7 @@ def test_consumers_are_told_what_happens() -> None:
 
 
 def test_exchanges_bindings_policies_and_rights() -> None:
-    broker = EmbeddedBroker(
-        rabbitmq="4.0.5", vhost="shop", permissions=[Permissions("reader", "", "", ".*")], max_queues=2
-    )
+    broker = EmbeddedBroker(rabbitmq="4.0.5", vhost="shop", permissions=[Permissions("reader", "", "", ".*")], max_queues=2)
     connection = broker.connect()
     connection.declare_exchange(ExchangeDeclaration("orders", "topic"))
     connection.declare_exchange_passively("orders")

@@ -44,7 +44,7 @@ def test_a_panic_is_an_ordinary_exception_and_prints_nothing(capfd: pytest.Captu
 
 
 def test_the_raw_table_refuses_with_the_nearest_name() -> None:
-    with pytest.raises(Error, match="did you mean retry.decide") as caught:
+    with pytest.raises(Error, match=r"did you mean retry\.decide") as caught:
         acemq.call("retry.decid", {})
     assert caught.value.code == "unknown_operation"
     with pytest.raises(Error) as caught:

@@ -8,8 +8,8 @@ from acemq_core import (
     EmbeddedBroker,
     Error,
     PlanSession,
-    QueueDeclaration,
     Question,
+    QueueDeclaration,
     Topology,
 )
 

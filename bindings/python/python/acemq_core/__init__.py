@@ -24,23 +24,18 @@ from .declarations import (
     fingerprint,
     predict,
 )
-from .embedded import (
-    BrokerRefusal,
+from .embedded import BrokerRefusal, Channel, Connection, EmbeddedBroker, Permissions, simulate
+from .errors import Error, Problem
+from .messages import (
     Cancelled,
-    Channel,
-    Connection,
     Delivery,
-    EmbeddedBroker,
     Happening,
-    Permissions,
     Properties,
     Published,
     QueueContents,
     QueueStatus,
     StoredMessage,
-    simulate,
 )
-from .errors import Error, Problem
 from .names import (
     CheckedName,
     ImpliedNames,

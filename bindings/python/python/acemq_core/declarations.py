@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Union
+from typing import Any, Literal
 
 from ._values import table_from_json, table_to_json
 from .operations import call
@@ -127,9 +127,7 @@ class BindingDeclaration:
     @classmethod
     def _of_identity(cls, binding: Mapping[str, Any]) -> BindingDeclaration:
         arguments = table_from_json(binding["arguments"])
-        return cls(
-            binding["source"], binding["destination"], binding["routing_key"], binding["destination_type"], arguments
-        )
+        return cls(binding["source"], binding["destination"], binding["routing_key"], binding["destination_type"], arguments)
 
     @property
     def fingerprint(self) -> str:
@@ -155,7 +153,7 @@ class PolicyDeclaration:
 
 
 #: What has a canonical form.
-Declaration = Union[QueueDeclaration, ExchangeDeclaration, BindingDeclaration]
+Declaration = QueueDeclaration | ExchangeDeclaration | BindingDeclaration
 
 
 def _declared(declaration: Declaration) -> dict[str, Any]:
@@ -281,6 +279,4 @@ def predict(
     }
     answer = call("broker.predict", question)
     refused = answer["refused"]
-    return Prediction(
-        answer["accepted"], refused and PredictedRefusal(refused["code"], refused["text"], refused["scope"])
-    )
+    return Prediction(answer["accepted"], refused and PredictedRefusal(refused["code"], refused["text"], refused["scope"]))

@@ -22,15 +22,24 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from types import TracebackType
-from typing import Any, Literal, Union
+from typing import Any, Literal
 
 from ._native import _acemq
-from ._values import headers_to_json, table_from_json, table_to_json
+from ._values import table_to_json
 from .declarations import BindingDeclaration, ExchangeDeclaration, QueueDeclaration
 from .errors import Error, Problem
+from .messages import (
+    Cancelled,
+    Delivery,
+    Happening,
+    Properties,
+    Published,
+    QueueContents,
+    QueueStatus,
+)
 from .names import milliseconds
 from .operations import call, to_json
 from .plan import Answer, Plan, PlanSession, Question
@@ -38,22 +47,7 @@ from .routing import Route, message_to_json
 from .state import Definitions, State
 from .topology import Topology
 
-__all__ = [
-    "BrokerRefusal",
-    "Cancelled",
-    "Channel",
-    "Connection",
-    "Delivery",
-    "EmbeddedBroker",
-    "Happening",
-    "Permissions",
-    "Properties",
-    "Published",
-    "QueueContents",
-    "QueueStatus",
-    "StoredMessage",
-    "simulate",
-]
+__all__ = ["BrokerRefusal", "Channel", "Connection", "EmbeddedBroker", "Permissions", "simulate"]
 
 
 class BrokerRefusal(Error):
@@ -75,158 +69,6 @@ class BrokerRefusal(Error):
     @classmethod
     def _of(cls, refused: Mapping[str, Any]) -> BrokerRefusal:
         return cls(Problem("refused", refused["text"], "", {"code": refused["code"], "scope": refused["scope"]}))
-
-
-@dataclass(frozen=True)
-class Properties:
-    """The properties of a message; ``None`` where one is not set."""
-
-    content_type: str | None = None
-    content_encoding: str | None = None
-    headers: Mapping[str, Any] = field(default_factory=dict)
-    #: 1 transient, 2 persistent.
-    delivery_mode: int | None = None
-    priority: int | None = None
-    correlation_id: str | None = None
-    reply_to: str | None = None
-    #: Time to live in milliseconds, as text.
-    expiration: str | None = None
-    message_id: str | None = None
-    #: Seconds since 1970.
-    timestamp: int | None = None
-    type: str | None = None
-    user_id: str | None = None
-    app_id: str | None = None
-    cluster_id: str | None = None
-
-    def _to_json(self) -> dict[str, Any]:
-        form = {name: value for name, value in asdict(self).items() if value is not None}
-        return {**form, "headers": headers_to_json(self.headers)}
-
-    @classmethod
-    def _of(cls, form: Mapping[str, Any]) -> Properties:
-        return cls(**{**form, "headers": table_from_json(form.get("headers", {}))})
-
-
-def _bytes(body: Any) -> bytes:
-    return body.encode() if isinstance(body, str) else base64.b64decode(body["base64"])
-
-
-@dataclass(frozen=True)
-class Delivery:
-    """A message as a client gets it."""
-
-    body: bytes
-    properties: Properties
-    #: What to acknowledge it by.
-    delivery_tag: int
-    #: Whether it was given out before.
-    redelivered: bool
-    #: The exchange that it was last published to.
-    exchange: str
-    #: The routing key that it was last published with.
-    routing_key: str
-    #: The queue that it comes from.
-    queue: str
-    #: The number of the publication that it goes back to.
-    message: int
-    #: The consumer; ``None`` for `Channel.get`.
-    consumer_tag: str | None
-    #: For `Channel.get`: how many messages are ready behind it.
-    remaining: int | None
-
-    @classmethod
-    def _of(cls, delivery: Mapping[str, Any]) -> Delivery:
-        return cls(
-            **{**delivery, "body": _bytes(delivery["body"]), "properties": Properties._of(delivery["properties"])}
-        )
-
-
-@dataclass(frozen=True)
-class Cancelled:
-    """A consumer is gone because its queue is."""
-
-    consumer_tag: str
-
-
-@dataclass(frozen=True)
-class Published:
-    """What became of a publication."""
-
-    #: The number that the broker gave it.
-    message: int
-    #: The queues that it was routed to, sorted.
-    queues: tuple[str, ...]
-    #: Whether its confirm is positive.
-    confirmed: bool
-    #: It was mandatory and no queue got it.
-    returned: bool
-    #: Exchanges that it reached and whose choice is not known.
-    opaque: tuple[Mapping[str, Any], ...]
-
-
-@dataclass(frozen=True)
-class QueueStatus:
-    """A queue as ``queue.declare-ok`` tells it."""
-
-    #: Its name: the one that the broker gave where the request named none.
-    name: str
-    #: Messages that are ready.
-    messages: int
-    consumers: int
-
-
-@dataclass(frozen=True)
-class StoredMessage:
-    """A message in a queue."""
-
-    body: bytes
-    properties: Properties
-    exchange: str
-    routing_key: str
-    #: The number of the publication that it goes back to.
-    message: int
-    #: When it expires, on the broker's clock.
-    expires_at: timedelta | None
-    redelivered: bool
-
-    @classmethod
-    def _of(cls, stored: Mapping[str, Any]) -> StoredMessage:
-        expires = stored["expires_at_ms"]
-        return cls(
-            _bytes(stored["body"]),
-            Properties._of(stored["properties"]),
-            stored["exchange"],
-            stored["routing_key"],
-            stored["message"],
-            None if expires is None else timedelta(milliseconds=expires),
-            stored["redelivered"],
-        )
-
-
-@dataclass(frozen=True)
-class QueueContents:
-    """What a queue holds."""
-
-    #: In the order in which they would leave.
-    ready: tuple[StoredMessage, ...]
-    #: How many messages consumers hold.
-    unacknowledged: int
-    #: Dead letters that wait until their targets take them.
-    waiting: tuple[StoredMessage, ...]
-    consumers: int
-
-
-@dataclass(frozen=True)
-class Happening:
-    """One thing that happened."""
-
-    #: When, on the broker's clock.
-    at: timedelta
-    #: To which publication; ``None`` for what happened to a queue.
-    message: int | None
-    #: What, in words.
-    what: str
 
 
 @dataclass(frozen=True)
@@ -344,12 +186,7 @@ class EmbeddedBroker:
     def contents(self, queue: str) -> QueueContents | None:
         """What a queue holds; ``None`` when there is no such queue."""
         contents = self.call({"contents": {"queue": queue}})["contents"]
-        return contents and QueueContents(
-            tuple(StoredMessage._of(stored) for stored in contents["ready"]),
-            contents["unacknowledged"],
-            tuple(StoredMessage._of(stored) for stored in contents["waiting"]),
-            contents["consumers"],
-        )
+        return contents and QueueContents._of(contents)
 
     def state(self) -> Mapping[str, Any]:
         """Everything that the vhost holds, ``acemq.state/1``."""
@@ -395,9 +232,7 @@ class EmbeddedBroker:
         return session.run(ask)
 
 
-def _policy(
-    name: str, pattern: str, definition: Mapping[str, Any], apply_to: str, priority: int
-) -> dict[str, Any]:
+def _policy(name: str, pattern: str, definition: Mapping[str, Any], apply_to: str, priority: int) -> dict[str, Any]:
     return {
         "name": name,
         "pattern": pattern,
@@ -432,7 +267,7 @@ class _Caller:
 
     def declare_queue(
         self,
-        queue: Union[QueueDeclaration, str],
+        queue: QueueDeclaration | str,
         *,
         durable: bool = True,
         exclusive: bool = False,
@@ -490,7 +325,7 @@ class _Caller:
         encoded = body if isinstance(body, str) else {"base64": base64.b64encode(body).decode()}
         form = {"exchange": exchange, "routing_key": routing_key, "mandatory": mandatory, "body": encoded}
         reply = self._ask("publish", {**form, "properties": (properties or Properties())._to_json()})
-        return Published(**{**reply, "queues": tuple(reply["queues"]), "opaque": tuple(reply["opaque"])})
+        return Published._of(reply)
 
 
 class Connection(_Caller):
@@ -518,9 +353,7 @@ class Connection(_Caller):
     def __enter__(self) -> Connection:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -562,9 +395,7 @@ class Channel(_Caller):
     def take_events(self) -> list[Delivery | Cancelled]:
         """What the broker has told the channel since it was last asked."""
         return [
-            Delivery._of(event["delivered"])
-            if "delivered" in event
-            else Cancelled(event["cancelled"]["consumer_tag"])
+            Delivery._of(event["delivered"]) if "delivered" in event else Cancelled(event["cancelled"]["consumer_tag"])
             for event in self._ask("take_events", {})["events"]
         ]
 
@@ -599,9 +430,7 @@ class Channel(_Caller):
     def __enter__(self) -> Channel:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
     def __repr__(self) -> str:

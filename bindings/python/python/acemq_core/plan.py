@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Union
+from typing import Any, Literal
 
 from ._native import _acemq
 from .declarations import (
@@ -277,7 +277,7 @@ class PlanSession:
         """Open questions that were not given out yet, at most ``limit``: what a program with so many free channels asks."""
         return [Question._of(question) for question in json.loads(self._session.next_questions(limit))]
 
-    def answer(self, question: Union[Question, int], answer: Answer) -> None:
+    def answer(self, question: Question | int, answer: Answer) -> None:
         """Takes one answer, in any order; raises `Error` when that question is not open, and stays as it was."""
         id = question.id if isinstance(question, Question) else question
         self._session.answer(to_json({"id": id, **answer.document}))

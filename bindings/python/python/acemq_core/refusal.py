@@ -56,9 +56,7 @@ class Refusal:
     document: Mapping[str, Any]
 
     @classmethod
-    def read(
-        cls, text: str, code: int | None = None, name: str | None = None, vhost: str | None = None
-    ) -> Refusal:
+    def read(cls, text: str, code: int | None = None, name: str | None = None, vhost: str | None = None) -> Refusal:
         """Reads a refusal as clients, logs and the management API show it. The other arguments help where they are known:
         the reply code, and the name and vhost that were asked for."""
         document = call("broker.explain", {"text": text, "code": code, "name": name, "vhost": vhost})

@@ -117,19 +117,13 @@ class Tables:
     @classmethod
     def _of(cls, document: Mapping[str, Any]) -> Tables:
         return cls(
-            tuple(
-                ExchangeTable(ExchangeDeclaration._of_table(table), table["fingerprint"])
-                for table in document["exchanges"]
-            ),
+            tuple(ExchangeTable(ExchangeDeclaration._of_table(table), table["fingerprint"]) for table in document["exchanges"]),
             tuple(PolicyDeclaration._of_table(table) for table in document.get("policies", ())),
             tuple(
                 QueueTable(QueueDeclaration._of_table(table), table["type"], table["fingerprint"])
                 for table in document["queues"]
             ),
-            tuple(
-                BindingTable(BindingDeclaration._of_table(table), table["fingerprint"])
-                for table in document["bindings"]
-            ),
+            tuple(BindingTable(BindingDeclaration._of_table(table), table["fingerprint"]) for table in document["bindings"]),
             document["fingerprint"],
             document,
         )
@@ -278,9 +272,7 @@ class TopologyBuilder:
         """A durable quorum queue with its dead-letter queue, its parked queue and their wiring."""
         return self.queue(name, dead_letter=True)
 
-    def classic_queue_with_dead_letter(
-        self, name: str, arguments: Mapping[str, Any] | None = None
-    ) -> TopologyBuilder:
+    def classic_queue_with_dead_letter(self, name: str, arguments: Mapping[str, Any] | None = None) -> TopologyBuilder:
         """A durable classic queue with arguments of its own, and with its dead letters."""
         return self.queue(name, type="classic", arguments=arguments, dead_letter=True)
 
