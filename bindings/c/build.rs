@@ -6,7 +6,7 @@ mod abi;
 fn main() {
     println!("cargo::rerun-if-changed=src/abi.rs");
     println!("cargo::rerun-if-changed=build.rs");
-    let major = abi::ABI_MAJOR;
+    let major = abi::ACEMQ_ABI_MAJOR;
     match std::env::var("CARGO_CFG_TARGET_OS").as_deref() {
         Ok("linux" | "android" | "freebsd" | "netbsd" | "openbsd") => {
             println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libacemq.so.{major}");

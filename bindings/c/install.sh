@@ -16,7 +16,7 @@ built=${CARGO_TARGET_DIR:-target}/$folder
 
 cargo build --quiet --locked -p acemq-ffi --profile "$profile"
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml)
-major=$(sed -n 's/^pub const ABI_MAJOR: u32 = \([0-9]*\);$/\1/p' bindings/c/src/abi.rs)
+major=$(sed -n 's/^pub const ACEMQ_ABI_MAJOR: u32 = \([0-9]*\);$/\1/p' bindings/c/src/abi.rs)
 
 lib=${DESTDIR:-}$libdir
 include=${DESTDIR:-}$prefix/include

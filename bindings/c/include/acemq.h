@@ -31,6 +31,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// The ABI that this header describes, major version: another one does not work with this header.
+#define ACEMQ_ABI_MAJOR 1
+
+// The ABI that this header describes, minor version: an older one lacks something.
+#define ACEMQ_ABI_MINOR 0
+
 // The call succeeded; for a question the answer is no.
 #define ACEMQ_OK 0
 
@@ -60,6 +66,15 @@
 
 // AcemqDecision.reason: the message has reached the age limit.
 #define ACEMQ_REASON_TOO_OLD 2
+
+// acemq_plan_session_render: one line for each action, as a plan is shown.
+#define ACEMQ_STYLE_PLAN 0
+
+// acemq_plan_session_render: one line for each object, with its details.
+#define ACEMQ_STYLE_LINES 1
+
+// acemq_plan_session_render: one line for everything that drifted.
+#define ACEMQ_STYLE_DRIFT 2
 
 // A broker in memory, with a clock that moves when it is told to. It changes, and locks inside.
 typedef struct AcemqBroker AcemqBroker;
@@ -416,6 +431,14 @@ int32_t acemq_plan_session_finished(const struct AcemqPlanSession *session, stru
 int32_t acemq_plan_session_state(const struct AcemqPlanSession *session,
                                  struct AcemqBuffer *state,
                                  struct AcemqError **error);
+
+// The plan as text, at any time: `style` is ACEMQ_STYLE_..., lines of the plan style are wrapped at `width` columns, or not
+// for 0.
+int32_t acemq_plan_session_render(const struct AcemqPlanSession *session,
+                                  int32_t style,
+                                  size_t width,
+                                  struct AcemqBuffer *text,
+                                  struct AcemqError **error);
 
 // Frees a session; null is left alone.
 void acemq_plan_session_free(struct AcemqPlanSession *session);

@@ -1,8 +1,8 @@
 //! The version of the ABI. Also read by `build.rs`, for the library's SONAME.
 
-/// Changes when a program that was built for an older library would no longer work.
-pub const ABI_MAJOR: u32 = 1;
+/// The ABI that this header describes, major version: another one does not work with this header.
+pub const ACEMQ_ABI_MAJOR: u32 = 1;
 
-/// Changes when something is added.
+/// The ABI that this header describes, minor version: an older one lacks something.
 #[allow(dead_code, reason = "the build script needs the other one only")]
-pub const ABI_MINOR: u32 = 0;
+pub const ACEMQ_ABI_MINOR: u32 = 0;

@@ -4,6 +4,7 @@ use crate::error::{ACEMQ_NO, ACEMQ_YES, AcemqError, Fault};
 use crate::guard::{DONE, guard};
 use crate::memory::{AcemqBuffer, free, handle, handle_out, text, text_out};
 use acemq_core::api::{BrokerHandle, RouterHandle, SessionHandle};
+use acemq_core::plan::Style;
 use std::sync::{Mutex, MutexGuard};
 
 /// A handle that changes. One whose change was cut off by a fault answers nothing any more.
@@ -125,6 +126,37 @@ pub unsafe extern "C" fn acemq_plan_session_state(
     let entry = || unsafe {
         let state = text_out(state, "state")?;
         state.put(handle(session, "session")?.0.lock()?.state());
+        DONE
+    };
+    unsafe { guard(error, entry) }
+}
+
+/// acemq_plan_session_render: one line for each action, as a plan is shown.
+pub const ACEMQ_STYLE_PLAN: i32 = 0;
+/// acemq_plan_session_render: one line for each object, with its details.
+pub const ACEMQ_STYLE_LINES: i32 = 1;
+/// acemq_plan_session_render: one line for everything that drifted.
+pub const ACEMQ_STYLE_DRIFT: i32 = 2;
+
+/// The plan as text, at any time: `style` is ACEMQ_STYLE_..., lines of the plan style are wrapped at `width` columns, or not
+/// for 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn acemq_plan_session_render(
+    session: *const AcemqPlanSession,
+    style: i32,
+    width: usize,
+    text: *mut AcemqBuffer,
+    error: *mut *mut AcemqError,
+) -> i32 {
+    let entry = || unsafe {
+        let text = text_out(text, "text")?;
+        let plan = handle(session, "session")?.0.lock()?.session().plan();
+        text.put(match style {
+            ACEMQ_STYLE_PLAN => plan.render(Style::Plan, (width > 0).then_some(width)),
+            ACEMQ_STYLE_LINES => plan.render(Style::Lines, None),
+            ACEMQ_STYLE_DRIFT => plan.render_drift(),
+            _ => return Err(Fault::bad_argument("style", format!("style {style} is none of ACEMQ_STYLE_..."))),
+        });
         DONE
     };
     unsafe { guard(error, entry) }

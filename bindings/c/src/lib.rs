@@ -28,7 +28,7 @@ mod retry;
 mod topic;
 mod version;
 
-pub use abi::{ABI_MAJOR, ABI_MINOR};
+pub use abi::{ACEMQ_ABI_MAJOR, ACEMQ_ABI_MINOR};
 pub use call::*;
 pub use error::*;
 pub use handles::*;

@@ -1,6 +1,6 @@
 //! What a binding asks before anything else.
 
-use crate::{ABI_MAJOR, ABI_MINOR};
+use crate::{ACEMQ_ABI_MAJOR, ACEMQ_ABI_MINOR};
 use std::ffi::c_char;
 
 /// The version of this library's ABI: the major version in the upper 16 bits, the minor one in the lower.
@@ -8,7 +8,7 @@ use std::ffi::c_char;
 /// A caller needs the major version that it was built for, and at least the minor one. Ask before any other call.
 #[unsafe(no_mangle)]
 pub const extern "C" fn acemq_abi_version() -> u32 {
-    ABI_MAJOR << 16 | ABI_MINOR
+    ACEMQ_ABI_MAJOR << 16 | ACEMQ_ABI_MINOR
 }
 
 /// The version of the engine, as in "0.1.0", closed by a NUL. It is never freed.

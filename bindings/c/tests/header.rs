@@ -28,7 +28,7 @@ fn the_header_that_is_checked_in_is_the_one_of_the_sources() {
 
 /// In the order in which the header shows them.
 const SOURCES: &[&str] =
-    &["version.rs", "memory.rs", "error.rs", "call.rs", "names.rs", "retry.rs", "topic.rs", "handles.rs"];
+    &["abi.rs", "version.rs", "memory.rs", "error.rs", "call.rs", "names.rs", "retry.rs", "topic.rs", "handles.rs"];
 
 #[test]
 fn every_entry_of_the_library_is_in_the_header() {

@@ -128,6 +128,6 @@ fn what_is_installed_is_found_by_pkg_config() {
 fn a_program_is_told_by_the_librarys_name_which_abi_it_needs() {
     let program = compiled("examples/tour.c", Linked::Shared);
     let output = succeeds(Command::new("ldd").arg(program));
-    let wanted = format!("libacemq.so.{} ", acemq::ABI_MAJOR);
+    let wanted = format!("libacemq.so.{} ", acemq::ACEMQ_ABI_MAJOR);
     assert!(String::from_utf8(output.stdout).unwrap().contains(&wanted), "{wanted}");
 }
