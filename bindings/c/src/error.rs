@@ -71,6 +71,11 @@ impl Fault {
         Self { status: ACEMQ_INTERNAL, failure: Box::new(problem.into()) }
     }
 
+    /// What it says, without the status.
+    pub(crate) fn into_failure(self) -> Failure {
+        *self.failure
+    }
+
     /// Writes the error where the caller wants it, and gives the status.
     pub(crate) unsafe fn put(self, error: *mut *mut AcemqError) -> i32 {
         if let Ok(out) = unsafe { memory::handle_out(error, "error") } {

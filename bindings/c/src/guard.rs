@@ -2,6 +2,7 @@
 
 use crate::error::{ACEMQ_OK, AcemqError, Fault};
 use crate::memory;
+use acemq_core::api::Failure;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
@@ -19,6 +20,16 @@ pub(crate) unsafe fn guard(error: *mut *mut AcemqError, entry: impl FnOnce() -> 
     // A handle that was being changed when its lock was poisoned refuses every later call.
     let result = catch_unwind(AssertUnwindSafe(entry)).unwrap_or_else(|panic| Err(Fault::internal(text_of(&*panic))));
     result.unwrap_or_else(|fault| unsafe { fault.put(error) })
+}
+
+/// Runs an entry of a library that carries these symbols on: a panic is a failure with the code `internal`, and nothing is
+/// printed.
+///
+/// # Errors
+/// The entry's own, and a panic of it.
+pub fn guarded<T>(entry: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    SILENCE.call_once(silence);
+    catch_unwind(AssertUnwindSafe(entry)).unwrap_or_else(|panic| Err(Fault::internal(text_of(&*panic)).into_failure()))
 }
 
 /// The status of an entry that has written its result.

@@ -31,6 +31,7 @@ mod version;
 pub use abi::{ACEMQ_ABI_MAJOR, ACEMQ_ABI_MINOR};
 pub use call::*;
 pub use error::*;
+pub use guard::guarded;
 pub use handles::*;
 pub use memory::{AcemqBuffer, AcemqBytes, acemq_buffer_free};
 pub use names::*;
