@@ -3,6 +3,7 @@
 mod bad_input;
 mod evolution;
 mod interrupt;
+mod verdicts;
 mod vhosts;
 
 use acemq_tests::broker::Vhost;
