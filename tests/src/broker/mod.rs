@@ -23,6 +23,7 @@ mod vhost;
 
 pub use generation::Generation;
 pub use node::{Cluster, Node, Settings};
+pub use process::free_port;
 pub use vhost::Vhost;
 
 use std::sync::OnceLock;

@@ -154,6 +154,14 @@ pub(super) fn free_ports<const N: usize>() -> io::Result<[u16; N]> {
     Ok(ports)
 }
 
+/// A port of the loopback interface for a listener that a test adds to a node.
+///
+/// # Errors
+/// When there is none.
+pub fn free_port() -> io::Result<u16> {
+    free_ports().map(|[port]| port)
+}
+
 /// Asks `ready` until it says yes, gives up (`Err`), or `limit` has passed.
 pub(super) fn wait_for(limit: Duration, mut ready: impl FnMut() -> Result<bool, String>) -> Result<(), String> {
     let deadline = Instant::now() + limit;

@@ -2,8 +2,8 @@
 
 use crate::{LIMITS, run, url};
 use acemq_core::rabbitmq::QueueDeclaration;
-use acemq_live::{Client, ConnectError, ConnectFailure};
-use acemq_tests::broker::{Generation, Node, Settings};
+use acemq_live::{Client, ConnectError, ConnectFailure, Management};
+use acemq_tests::broker::{Generation, Node, Settings, free_port};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use std::fs;
 use std::net::TcpListener;
@@ -72,8 +72,15 @@ fn a_broker_with_tls_gets_and_shows_certificates() {
     ours.sign("client", &["client"], |_| {});
     let theirs = Authority::new("theirs");
     theirs.sign("client", &["client"], |_| {});
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let (port, management_port) = (free_port().unwrap(), free_port().unwrap());
     let config = vec![
+        "management.ssl.ip = 127.0.0.1".to_owned(),
+        format!("management.ssl.port = {management_port}"),
+        format!("management.ssl.cacertfile = {}", ours.file("ca.pem")),
+        format!("management.ssl.certfile = {}", ours.file("server.pem")),
+        format!("management.ssl.keyfile = {}", ours.file("server.key")),
+        "management.ssl.verify = verify_peer".to_owned(),
+        "management.ssl.fail_if_no_peer_cert = true".to_owned(),
         format!("listeners.ssl.1 = 127.0.0.1:{port}"),
         format!("ssl_options.cacertfile = {}", ours.file("ca.pem")),
         format!("ssl_options.certfile = {}", ours.file("server.pem")),
@@ -135,6 +142,28 @@ fn a_broker_with_tls_gets_and_shows_certificates() {
     assert_eq!(wrong_password.failure, ConnectFailure::LoginRefused { user: "guest".to_owned() });
     let plain = failure(&format!("amqp://localhost:{port}/"));
     assert!(plain.to_string().contains("that port speaks TLS; write amqps://"), "{plain}");
+
+    let api = |address: &str| {
+        let management = Management::new(address.parse().unwrap(), LIMITS).unwrap();
+        run(async { management.broker().await })
+    };
+    let broker = api(&format!("https://localhost:{management_port}/?cacertfile={ca}&{client}")).unwrap();
+    assert_eq!(broker.version, Some(node.version()));
+    for (address, sentence) in [
+        (
+            format!("https://guest:sesame99@localhost:{management_port}/?{client}"),
+            "no authority that this machine trusts has signed it; name the one that did with ?cacertfile=",
+        ),
+        (format!("https://127.0.0.1:{management_port}/?cacertfile={ca}&{client}"), "it was made out to another host"),
+        (
+            format!("https://localhost:{management_port}/?cacertfile={ca}"),
+            "wants a client certificate, give one that it trusts with ?certfile= and ?keyfile=",
+        ),
+        (format!("http://guest:sesame99@localhost:{management_port}/"), "that port speaks TLS; write https://"),
+    ] {
+        let error = api(&address).unwrap_err();
+        assert!(error.to_string().contains(sentence) && !error.to_string().contains("sesame99"), "{error}");
+    }
     drop(node);
 }
 

@@ -91,6 +91,9 @@ impl fmt::Display for ManagementFailure {
             Self::Connect(ConnectFailure::NotAmqp { speaks: Speaks::Plain }) => {
                 f.write_str("that port speaks no TLS; write http:// in place of https://, or give the TLS port (RabbitMQ's is 15671)")
             }
+            Self::Connect(ConnectFailure::NotAmqp { speaks: Speaks::Tls }) => {
+                f.write_str("that port speaks TLS; write https:// in place of http://")
+            }
             Self::Connect(failure) => failure.fmt(f),
             Self::Timeout { after } => {
                 write!(f, "no complete answer within {}; check host and port and whether the broker is busy", spoken(*after))

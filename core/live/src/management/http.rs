@@ -1,9 +1,10 @@
 //! One request after the other over one connection, with limits, without redirects, proxies or cookies.
 
 use super::error::ManagementFailure;
-use crate::dial::dial;
+use crate::connect::{ConnectFailure, Speaks};
+use crate::dial::{dial, tls_error};
 use crate::limits::Limits;
-use crate::tls::Tls;
+use crate::tls::{Tls, handshake_failure};
 use crate::url::ManagementUrl;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -14,10 +15,16 @@ use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue, LOCA
 use hyper::{Request, StatusCode};
 use hyper_util::rt::TokioIo;
 use serde_json::Value as Json;
+use std::error::Error as _;
 use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::task::JoinHandle;
 
 /// What an answer may hold: a million queues take about a quarter of it.
 const LARGEST_BODY: usize = 1 << 30;
+
+/// How long to look for the reason of a failure.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A server and how to log in there.
 pub(super) struct Http {
@@ -33,6 +40,8 @@ pub(super) struct Http {
 /// An open connection.
 pub(super) struct Conversation {
     sender: http1::SendRequest<Full<Bytes>>,
+    /// Ends with the sender, or with the reason why the connection ended.
+    served: JoinHandle<Result<(), hyper::Error>>,
 }
 
 /// What to do.
@@ -75,10 +84,9 @@ impl Http {
     pub(super) async fn open(&self) -> Result<Conversation, ManagementFailure> {
         let connecting = async {
             let stream = dial(&self.host, self.port, self.tls.as_ref()).await.map_err(ManagementFailure::Connect)?;
-            let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(|error| lost(&error))?;
-            // Ends with the sender, or when the server closes.
-            tokio::spawn(connection);
-            Ok(Conversation { sender })
+            let handshake = http1::handshake(TokioIo::new(stream)).await;
+            let (sender, connection) = handshake.map_err(|error| ManagementFailure::Lost { why: error.to_string() })?;
+            Ok(Conversation { sender, served: tokio::spawn(connection) })
         };
         within(self.limits.connect, connecting).await
     }
@@ -110,8 +118,14 @@ impl Http {
             .body(Full::new(Bytes::from(body.unwrap_or_default())))
             .map_err(|error| ManagementFailure::Unreadable { why: error.to_string() })?;
         let asking = async {
-            conversation.sender.ready().await.map_err(|error| lost(&error))?;
-            let response = conversation.sender.send_request(request).await.map_err(|error| lost(&error))?;
+            let sent = match conversation.sender.ready().await {
+                Ok(()) => conversation.sender.send_request(request).await,
+                Err(error) => Err(error),
+            };
+            let response = match sent {
+                Ok(response) => response,
+                Err(error) => return Err(self.ended(conversation, error).await),
+            };
             let header = |name| response.headers().get(&name).and_then(|value| value.to_str().ok().map(str::to_owned));
             let (status, location) = (response.status(), header(LOCATION));
             let is_json = header(CONTENT_TYPE).is_some_and(|kind| kind.starts_with("application/json"));
@@ -126,6 +140,41 @@ impl Http {
         };
         within(self.limits.listing, asking).await
     }
+
+    /// Why there was no answer: a request that ends with its connection does not know, the connection does.
+    async fn ended(&self, conversation: &mut Conversation, error: hyper::Error) -> ManagementFailure {
+        let reason = match tokio::time::timeout(PATIENCE, &mut conversation.served).await {
+            Ok(Ok(Err(reason))) => reason,
+            _ => error,
+        };
+        let of_stream = reason.source().and_then(|source| source.downcast_ref::<std::io::Error>());
+        match of_stream.and_then(tls_error) {
+            // With TLS 1.3 a client certificate is refused only now.
+            Some(error) => ManagementFailure::Connect(handshake_failure(error)),
+            None if reason.is_parse() && self.tls.is_none() && self.speaks_tls().await => {
+                ManagementFailure::Connect(ConnectFailure::NotAmqp { speaks: Speaks::Tls })
+            }
+            None if reason.is_parse() => ManagementFailure::NotTheApi,
+            None if self.tls.is_some() => ManagementFailure::Lost {
+                why: format!(
+                    "{reason}; if the server wants a client certificate, give one that it trusts with ?certfile= and ?keyfile="
+                ),
+            },
+            None => ManagementFailure::Lost { why: reason.to_string() },
+        }
+    }
+
+    /// Whether the first thing that the port answers is a TLS record.
+    async fn speaks_tls(&self) -> bool {
+        let looking = async {
+            let mut stream = dial(&self.host, self.port, None).await.ok()?;
+            stream.write_all(b"GET / HTTP/1.1\r\n\r\n").await.ok()?;
+            let mut start = [0; 2];
+            stream.read_exact(&mut start).await.ok()?;
+            Some(matches!(start, [0x15 | 0x16, 3]))
+        };
+        tokio::time::timeout(PATIENCE, looking).await.ok().flatten().unwrap_or(false)
+    }
 }
 
 async fn within<T>(
@@ -133,10 +182,6 @@ async fn within<T>(
     asked: impl Future<Output = Result<T, ManagementFailure>>,
 ) -> Result<T, ManagementFailure> {
     tokio::time::timeout(limit, asked).await.unwrap_or(Err(ManagementFailure::Timeout { after: limit }))
-}
-
-fn lost(error: &hyper::Error) -> ManagementFailure {
-    if error.is_parse() { ManagementFailure::NotTheApi } else { ManagementFailure::Lost { why: error.to_string() } }
 }
 
 impl Reply {
