@@ -1,5 +1,7 @@
 """Plan sessions, driven question by question and against the embedded broker."""
 
+import asyncio
+
 import pytest
 
 from acemq_core import (
@@ -113,6 +115,25 @@ def test_an_exception_while_asking_interrupts_the_session() -> None:
         asking.run(broken)
     assert asking.finished
     assert asking.plan().summary["create"] == 0
+
+
+def test_a_session_is_driven_from_an_event_loop() -> None:
+    broker, at_once = EmbeddedBroker(rabbitmq="4.0.5"), []
+    asked = 0
+
+    async def ask(question: Question) -> Answer:
+        nonlocal asked
+        asked += 1
+        at_once.append(asked)
+        await asyncio.sleep(0)
+        asked -= 1
+        with broker.connect() as connection:
+            return connection.answer_question(question)
+
+    plan = asyncio.run(session(apply=True).run_async(ask, channels=4))
+    assert (plan.error, plan.summary["create"]) == (None, 9)
+    assert max(at_once) == 4
+    assert asyncio.run(session(exchanges=True).run_async(ask)).summary["present"] == 9
 
 
 def test_a_topology_with_problems_starts_no_session() -> None:

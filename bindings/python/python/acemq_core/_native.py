@@ -31,6 +31,6 @@ except ImportError as error:
         "of acemq-core for it (pip install --force-reinstall acemq-core), or build one with maturin"
     ) from error
 
-check_abi(_acemq.ABI_VERSION, WANTED_ABI, str(_acemq.__file__))
+check_abi(getattr(_acemq, "ABI_VERSION", 0), WANTED_ABI, str(_acemq.__file__))
 
 __all__ = ["_acemq", "check_abi"]

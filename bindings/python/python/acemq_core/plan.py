@@ -13,8 +13,9 @@ declare what is missing, and declares nothing while something stands against it.
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -304,6 +305,19 @@ class PlanSession:
             while not self.finished:
                 for question in self.next_questions(1):
                     self.answer(question, ask(question))
+        except BaseException:
+            self.interrupt()
+            raise
+        return self.plan()
+
+    async def run_async(self, ask: Callable[[Question], Awaitable[Answer]], *, channels: int = 1) -> Plan:
+        """As `run`, with up to ``channels`` questions at once: each needs a channel of its own."""
+        try:
+            while not self.finished:
+                questions = self.next_questions(channels)
+                answers = await asyncio.gather(*(ask(question) for question in questions))
+                for question, answer in zip(questions, answers, strict=True):
+                    self.answer(question, answer)
         except BaseException:
             self.interrupt()
             raise
