@@ -6,7 +6,7 @@ use acemq_core::topic::{self, Keys};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::RwLockExt;
-use pyo3::types::{PyBytes, PyList, PyString};
+use pyo3::types::{PyBytes, PyList, PyString, PyType};
 use std::sync::RwLock;
 
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -119,6 +119,12 @@ impl TopicPattern {
 
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
         PyBytes::new(py, self.pattern.as_bytes()).hash()
+    }
+
+    /// How it is pickled and copied.
+    fn __reduce__<'py>(pattern: &Bound<'py, Self>) -> (Bound<'py, PyType>, (Bound<'py, PyBytes>,)) {
+        let bytes = PyBytes::new(pattern.py(), pattern.get().pattern.as_bytes());
+        (pattern.get_type(), (bytes,))
     }
 }
 

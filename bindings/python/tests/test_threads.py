@@ -1,10 +1,13 @@
 """Handles are shared by threads; long work lets other threads run."""
 
 import json
+import os
 import sys
 import threading
 from collections.abc import Callable
 from datetime import timedelta
+
+import pytest
 
 from acemq_core import EmbeddedBroker, Error, Ladder, RetryPolicy, Router, TopicMatcher, TopicPattern, Topology
 from acemq_core._native import _acemq
@@ -113,3 +116,18 @@ def test_other_threads_run_during_long_work() -> None:
         sys.setswitchinterval(before)
         done.set()
         turning.join()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_handles_survive_a_fork() -> None:
+    policy, matcher = RetryPolicy.exponential(6, timedelta(seconds=10)), TopicMatcher[str]()
+    matcher.insert("a.#", "q")
+    broker = EmbeddedBroker(topology=Topology.builder().queue("q").build())
+    child = os.fork()
+    if child == 0:
+        good = policy.decide(3).in_broker and matcher.matches("a.b") == ["q"]
+        good = good and broker.connect().publish("", "q").queues == ("q",)
+        os._exit(0 if good else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    contents = broker.contents("q")
+    assert contents is not None and contents.ready == ()

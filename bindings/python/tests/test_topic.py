@@ -1,5 +1,7 @@
 """Topic patterns and the compiled matcher, against each other, the table, and a matcher written from the contract."""
 
+import copy
+import pickle
 import random
 
 import pytest
@@ -55,6 +57,7 @@ def test_text_and_bytes_are_one_key() -> None:
     assert repr(TopicPattern("a.*")) == "TopicPattern('a.*')"
     assert bytes(TopicPattern("é")) == "é".encode()
     assert TopicPattern("a.*") == TopicPattern(b"a.*") and hash(TopicPattern("a")) == hash(TopicPattern(b"a"))
+    assert pickle.loads(pickle.dumps(TopicPattern("a.*"))) == copy.deepcopy(TopicPattern("a.*")) == TopicPattern("a.*")
     assert (TopicPattern("a.b").is_literal, TopicPattern("a.#").is_literal) == (True, False)
 
 
