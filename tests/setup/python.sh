@@ -35,7 +35,7 @@ test_python() {
     local tools=$python_work/tools/bin
     (cd "$package" && "$tools/ruff" check --quiet --no-cache && "$tools/ruff" format --quiet --no-cache --check)
     (cd "$package" && "$tools/maturin" build --release --locked --quiet --out "$python_work/dist")
-    (cd "$package" && "$tools/maturin" sdist --quiet --out "$python_work/dist")
+    (cd "$package" && "$tools/maturin" sdist --out "$python_work/dist")
 
     echo "the wheel, in an environment of its own"
     fresh_venv "$python_work/venv" --only-binary acemq-core 'acemq-core[test]'
