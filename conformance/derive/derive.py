@@ -10,11 +10,14 @@ import sys
 
 import durations
 import fingerprints
+import lives
 import names
 import policies
 import problems
 import recorded
 import retries
+import routes
+import sessions
 import tables
 import topics
 
@@ -44,7 +47,7 @@ def written(document):
 
 def main():
     files = {}
-    for module in (names, durations, policies, retries, recorded, topics, fingerprints, tables, problems):
+    for module in (names, durations, policies, retries, recorded, topics, fingerprints, tables, problems, sessions, routes, lives):
         for name, operation, how, cases in module.SUITES:
             files[ROOT / "suites" / f"{name}.json"] = written(suite(name, operation, how, cases()))
     counts = {}

@@ -56,7 +56,7 @@ def delays():
     yield {"description": "a rung of no delay is refused (D42)", "input": {"delay_ms": 0}, "error": {"code": "delay_zero"}}
     for ms in delays_to_name():
         text = delay_text(ms)
-        note = " (D1)" if text.endswith("ms") and ms >= 1_000 else ""
+        note = " (D1, D2)" if text.endswith("ms") and ms >= 1_000 else ""
         yield {"description": f"{ms} ms is {text}{note}", "input": {"delay_ms": ms}, "expect": {"text": text}}
 
 

@@ -29,7 +29,7 @@ def schedules():
         ("fixed(3, 0)", "no wait"),
         ("exponential(1, 10s)", "one attempt, no entry"),
         ("exponential(2, 10s)", "one entry"),
-        ("exponential(6, 10s)", "doubling"),
+        ("exponential(6, 10s)", "doubling (D43)"),
         ("exponential(8, 10s, 5m)", "doubling up to the cap"),
         ("exponential(8, 10s, 10s)", "the cap is the first wait"),
         ("exponential(8, 10s, 41s)", "a cap between two waits"),
@@ -90,6 +90,8 @@ def decision(text, attempt, age, u, note, queue="orders"):
     answer = policy.decide(attempt, age, u)
     rung = f"{queue}.retry.{delay_text(answer['wait_ms'])}" if answer["in_broker"] else None
     shown = "" if age is None else f", age {age} ms"
+    if answer["reason"]:
+        note = f"{note} (D39)".strip()
     return {
         "description": f"{text}, attempt {attempt}{shown}{f': {note}' if note else ''}",
         "input": given,

@@ -4,6 +4,7 @@ Objects are dictionaries as documents write them; nothing here knows how the eng
 """
 
 import hashlib
+import re
 
 from fingerprints import fingerprint_of, line
 from rules import Policy, delay_text, derived
@@ -188,7 +189,7 @@ def q(name="orders", **settings):
 
 TOPOLOGIES = [
     ("nothing", {}),
-    ("a queue is durable and quorum", {"queues": [q()]}),
+    ("a queue is durable and quorum (D41, D43)", {"queues": [q()]}),
     ("a classic queue sends no type (D44)", {"queues": [q(type="classic")]}),
     ("a stream", {"queues": [q(type="stream", arguments={"x-max-age": "7D"})]}),
     ("a hand-written classic is normalised away (D44)", {"queues": [q(arguments={"x-queue-type": "classic", "x-max-length": 5})]}),
@@ -201,7 +202,7 @@ TOPOLOGIES = [
     ("a dead-letter exchange of one's own is used, and acemq.dlx keeps its name (D26)", {"exchanges": [{"name": "dead", "type": "fanout"}], "queues": [q(dead_letter_to="dead")]}),
     ("retries without dead letters bring no .dlq (D20)", {"queues": [q(retry="exponential(6, 10s)")]}),
     ("retries without rungs bring nothing (D19)", {"queues": [q(retry="exponential(3, 1s)")]}),
-    ("a threshold of 0 brings no rung (D12)", {"queues": [q(retry="exponential(6, 10s).wait_in_broker_from(0)")]}),
+    ("a threshold of 0 brings no rung (D11, D12)", {"queues": [q(retry="exponential(6, 10s).wait_in_broker_from(0)")]}),
     ("retries and dead letters (D20)", {"queues": [q(dead_letter=True, retry="exponential(6, 10s)")]}),
     ("two delays in one second are two rungs (D4)", {"queues": [q(retry="exponential(3, 30500ms).multiplier(1.01)")]}),
     ("half a second is in name and TTL (D1, D3, D5)", {"queues": [q(retry="fixed(3, 30500ms)")]}),
@@ -231,7 +232,7 @@ def intents():
         if document.get("policies"):
             # A policy's own line stands in no rule; the count does.
             continue
-        yield {"description": f"text: {note} (D27)", "input": {"topology": {"document": {"acemq": 1, **document}}}, "expect": {"text": intent(document)}}
+        yield {"description": f"text: {re.sub(r' [(]D[^)]*[)]', '', note)} (D27)", "input": {"topology": {"document": {"acemq": 1, **document}}}, "expect": {"text": intent(document)}}
 
 
 def consumers():

@@ -5,6 +5,7 @@ use acemq_core::plan;
 use acemq_core::rabbitmq::Version;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use std::time::Duration;
 
 /// What a RabbitMQ topology means, and what declaring it would change.
 #[derive(Debug, Parser)]
@@ -44,6 +45,8 @@ pub enum Command {
     Audit(AuditArguments),
     /// Play a timeline of messages, failures and clock steps on the embedded broker
     Simulate(SimulateArguments),
+    /// List, run or export the fixtures that every library in every language has to pass
+    Conformance(ConformanceArguments),
     /// Print the JSON Schema of topology documents, for editors
     Schema,
     /// Print a completion script for a shell
@@ -378,4 +381,68 @@ pub struct SimulateArguments {
     pub rabbitmq: Option<Version>,
     #[command(flatten)]
     pub format: FormatArgument,
+}
+
+#[derive(Debug, Args)]
+pub struct ConformanceArguments {
+    #[command(subcommand)]
+    pub command: ConformanceCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ConformanceCommand {
+    /// List the suites with their operations and how many cases they have
+    List(ConformanceList),
+    /// Run the cases through the engine, or through a library whose adapter is named behind --
+    Run(ConformanceRun),
+    /// Write the suites, their index and schemas into a folder
+    Export(ConformanceExport),
+}
+
+#[derive(Debug, Args)]
+pub struct ConformanceList {
+    /// Fixtures from here instead of those inside the command: a folder with an index.json, or one suite
+    #[arg(long, value_name = "PATH")]
+    pub from: Option<String>,
+    #[command(flatten)]
+    pub format: FormatArgument,
+}
+
+#[derive(Debug, Args)]
+pub struct ConformanceRun {
+    /// Fixtures from here instead of those inside the command: a folder with an index.json, or one suite
+    #[arg(long, value_name = "PATH")]
+    pub from: Option<String>,
+    /// Only this suite; may be given several times
+    #[arg(long, value_name = "SUITE")]
+    pub suite: Vec<String>,
+    /// Only this case; may be given several times
+    #[arg(long, value_name = "ID")]
+    pub case: Vec<String>,
+    /// How long an adapter may be silent while a case is open
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration)]
+    pub timeout: Duration,
+    /// How many cases an adapter is given before it has answered
+    #[arg(long, value_name = "N", default_value_t = 16)]
+    pub open: usize,
+    /// Exit with 4 when the library does not support a case
+    #[arg(long)]
+    pub strict: bool,
+    #[command(flatten)]
+    pub format: FormatArgument,
+    /// The adapter's command: it reads {"id","operation","input"} line by line and answers each with a line {"id","output"},
+    /// {"id","error":{"code"}} or {"id","unsupported":true}
+    #[arg(last = true, value_name = "ADAPTER")]
+    pub adapter: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct ConformanceExport {
+    /// The folder; it is made where it is missing, files of the same names are replaced
+    pub folder: String,
+}
+
+/// A duration as documents write it.
+fn duration(text: &str) -> Result<Duration, String> {
+    acemq_core::retry::parse_duration(text).map(Duration::from_millis).map_err(|error| error.to_string())
 }

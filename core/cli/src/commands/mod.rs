@@ -2,6 +2,7 @@
 
 mod apply;
 mod audit;
+mod conformance;
 mod document;
 mod drift;
 mod explain;
@@ -31,6 +32,7 @@ pub fn run(command: Command) -> Result<Report, Failure> {
         Command::Route(arguments) => route::route(&arguments),
         Command::Audit(arguments) => audit::audit(&arguments),
         Command::Simulate(arguments) => simulate::simulate(&arguments),
+        Command::Conformance(arguments) => conformance::conformance(&arguments),
         Command::Schema => self_description::schema(),
         Command::Completions { shell } => self_description::completions(shell),
         Command::Man => self_description::man(),

@@ -16,6 +16,7 @@
 //! ```
 
 mod broker;
+mod conformance;
 mod declared;
 mod definitions;
 mod embedded;
@@ -35,6 +36,9 @@ mod topology;
 pub use broker::{
     CompareQueues, Declarable, DifferenceAnswer, Equivalence, ExplainRefusal, Fingerprint, FingerprintOf,
     PredictAnswer, Predicted, PredictedRefusal, WantedExchange, WantedQueue,
+};
+pub use conformance::{
+    Case, ExpectedError, ExpectedProblem, Index, IndexEntry, IndexFormat, Mismatch, Suite, SuiteFormat,
 };
 pub use declared::{Binding, Declared, Destination, Document, Exchange, GivenDocument, Queue, VersionText};
 pub use definitions::{

@@ -78,6 +78,10 @@ pub struct SessionAnswer {
     pub text: String,
     /// The plan in the lines style.
     pub lines: String,
+    /// `text` without its notes.
+    pub block: String,
+    /// `lines` without its notes.
+    pub lines_block: String,
     /// One line for everything that drifted.
     pub drift: String,
     /// What kept a finished apply from doing everything.
@@ -196,6 +200,8 @@ impl SessionHandle {
             questions: self.session.questions().iter().map(|question| Document::of(&question.to_document())).collect(),
             text: plan.render(Style::Plan, self.width),
             lines: plan.render(Style::Lines, None),
+            block: plan.render_block(Style::Plan, self.width),
+            lines_block: plan.render_block(Style::Lines, None),
             drift: plan.render_drift(),
             plan: Document::of(&plan.to_document()),
             error: finished.then(|| self.session.apply_error()).flatten().map(|error| error.to_string()),

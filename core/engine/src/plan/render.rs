@@ -23,8 +23,22 @@ pub enum Style {
 const INDENT: usize = 11;
 
 impl Plan {
-    /// The plan as text, each line ended by a line feed. `width` wraps the plan style at that many columns.
+    /// The plan as text, each line ended by a line feed: the block, and the notes behind an empty line. `width` wraps the
+    /// plan style at that many columns.
     pub fn render(&self, style: Style, width: Option<usize>) -> String {
+        let mut out = self.render_block(style, width);
+        let notes = self.render_notes();
+        if !notes.is_empty() {
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            out.push_str(&notes);
+        }
+        out
+    }
+
+    /// The plan as text without its notes.
+    pub fn render_block(&self, style: Style, width: Option<usize>) -> String {
         let mut out = String::new();
         match style {
             Style::Plan => {
@@ -42,13 +56,6 @@ impl Plan {
                     out.push('\n');
                 }
             }
-        }
-        let notes = self.render_notes();
-        if !notes.is_empty() {
-            if !out.is_empty() {
-                out.push('\n');
-            }
-            out.push_str(&notes);
         }
         out
     }

@@ -380,8 +380,10 @@ fn unknown_kind(problems: Vec<RetryProblem>) -> Draft {
 pub(crate) fn duration_schema() -> Schema {
     json_schema!({
         "description": "digits and one unit of ms, s, m, h; or 0",
-        "type": "string",
+        "type": ["string", "integer"],
         "pattern": "^(0|[0-9]+(ms|s|m|h))$",
+        "minimum": 0,
+        "maximum": 0,
         "examples": ["10s", "500ms", "5m", "2h"]
     })
 }

@@ -1,5 +1,6 @@
 //! The table of operations.
 
+mod conformance;
 mod documents;
 mod handles;
 
