@@ -20,6 +20,7 @@ import routes
 import sessions
 import tables
 import topics
+import vhosts
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SPEC_VERSION = 1
@@ -47,7 +48,7 @@ def written(document):
 
 def main():
     files = {}
-    for module in (names, durations, policies, retries, recorded, topics, fingerprints, tables, problems, sessions, routes, lives):
+    for module in (names, durations, policies, retries, recorded, topics, fingerprints, tables, problems, sessions, routes, lives, vhosts):
         for name, operation, how, cases in module.SUITES:
             files[ROOT / "suites" / f"{name}.json"] = written(suite(name, operation, how, cases()))
     counts = {}

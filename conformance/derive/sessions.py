@@ -195,6 +195,47 @@ def whole():
     yield case("drift lines are sorted by name (D28)", two, answers, [Judged("drift", refusal_of(length), differences=[("x-max-length", None, 5, True)]), Judged("drift", refusal_of(ttl), differences=[("x-message-ttl", 30000, None, True)])])
 
 
+CONTRACT = """topology plan:
+  create   exchange orders (topic)
+  DRIFT    queue orders.new (classic) — inequivalent arg 'x-message-ttl' for queue
+           'orders.new' in vhost '/': received the value '30000' but current is the
+           value '60000'
+  create   binding orders.new <- orders [order.*]
+"""
+
+
+def renderings():
+    """The contract's own examples, byte for byte."""
+    differs = refused(406, "PRECONDITION_FAILED - inequivalent arg 'x-message-ttl' for queue 'orders.new' in vhost '/': received the value '30000' but current is the value '60000'")
+    document = WHOLE | {"queues": [{"name": "orders.new", "type": "classic", "arguments": {"x-message-ttl": 30000}}]}
+    answers = numbered((1, THERE), (2, differs), (3, THERE))
+    # Two lines have 82 and 83 columns; their next words would need 95 and 89.
+    for width in (83, 84, 88):
+        yield {
+            "description": f"the plan of the contract, wrapped at {width} (D27)",
+            "input": {"topology": {"document": {"acemq": 1, **document}}, "version": "4.0.5", "vhost": "/", "width": width, "answers": answers},
+            "expect": {"block": CONTRACT},
+        }
+    lines = [
+        "exchange orders-events: topic — unknown, AMQP cannot report exchanges",
+        "queue shipping-dead: durable, quorum — would create",
+        "binding shipping-orders: from orders-events on order.placed — unknown, AMQP cannot report bindings",
+    ]
+    document = {
+        "exchanges": [{"name": "orders-events", "type": "topic"}],
+        "queues": [{"name": "shipping-orders"}, {"name": "shipping-dead"}],
+        "bindings": [{"queue": "shipping-orders", "exchange": "orders-events", "routing_key": "order.placed"}],
+    }
+    length = inequivalent("x-max-length", "none", "the value '5' of type 'long'", "shipping-orders")
+    answers = numbered((1, THERE), (2, absent("shipping-dead")), (3, length), (4, guarded("shipping-dead")), (5, THERE))
+    text = f"queue shipping-orders: durable, quorum — differs: the broker refused the declaration: Exception (406) {refusal_of(length)['text']}"
+    yield {
+        "description": "the dry run of the contract, a line an object (D27)",
+        "input": {"topology": {"document": {"acemq": 1, **document}}, "version": "4.0.5", "vhost": "/", "mode": "dry_run", "answers": answers},
+        "expect": {"lines_block": "\n".join([lines[0], text, *lines[1:]]) + "\n"},
+    }
+
+
 def exchanges():
     guard = "the value '5' of type 'long'"
     document = {"exchanges": [{"name": "e", "type": "topic"}]}
@@ -254,8 +295,26 @@ def applies():
     }
 
 
+def settings():
+    """Modes, policies and exchanges of others."""
+    given = {"topology": {"document": {"acemq": 1, "queues": [{"name": "q"}]}}, "version": "4.0.5", "vhost": "/"}
+    created = numbered((1, absent("q")), (2, guarded("q")))
+    for mode in ("dry_run", "create_only", "validate"):
+        yield {"description": f"the mode {mode} changes no verdict", "input": given | {"mode": mode, "answers": created}, "expect": {"finished": True, "plan": {"mode": mode, "summary": {"create": 1}}}}
+    yield {"description": "validate declares nothing, whatever is asked", "input": given | {"mode": "validate", "apply": True, "answers": created}, "expect": {"finished": True, "questions": []}}
+    lost = numbered((1, {"failed": "timed out after 10 s"}))
+    yield {"description": "strict declares nothing while an answer is missing", "input": given | {"strict": True, "apply": True, "answers": lost}, "expect": {"finished": True, "questions": [], "plan": {"summary": {"unknown": 1}}}}
+    others = {"exchanges": [{"name": "theirs", "external": True}], "queues": [{"name": "q"}], "bindings": [{"queue": "q", "exchange": "theirs", "routing_key": "k"}]}
+    yield {"description": "an exchange of somebody else is asked for and never declared", "input": {"topology": {"document": {"acemq": 1, **others}}, "version": "4.0.5", "apply": True}, "expect": {"questions": [{"id": 1, "ask": "exchange_passive", "name": "theirs"}, {"id": 2, "ask": "queue_passive", "name": "q"}]}}
+    limits = {"policies": [{"name": "limits", "pattern": "^q", "apply_to": "queues", "definition": {"max-length": 5}}]}
+    yield {"description": "a policy cannot be asked for over AMQP", "input": {"topology": {"document": {"acemq": 1, **limits}}, "version": "4.0.5"}, "expect": {"finished": True, "plan": {"actions": [{"verdict": "unknown", "kind": "policy", "name": "limits", "reason": "not_askable"}]}}}
+    exclusive = {"queues": [{"name": "q", "exclusive": True}]}
+    answers = numbered((1, absent("q")), (2, guarded("q", "classic")))
+    yield {"description": "an exclusive queue is left to its service where the connection does not last", "input": {"topology": {"document": {"acemq": 1, **exclusive}}, "version": "4.0.5", "apply": True, "skip_exclusive": True, "answers": answers}, "expect": {"finished": True, "questions": [], "error": None, "plan": {"actions": [{"verdict": "create", "sends": "nothing"}]}}}
+
+
 def everything():
-    for part in (verdicts, older, whole, exchanges, open_questions, applies):
+    for part in (verdicts, older, whole, renderings, exchanges, open_questions, applies, settings):
         yield from part()
 
 
