@@ -34,7 +34,7 @@ test_python() {
     fresh_venv "$python_work/tools" -r "$package/requirements.txt"
     local tools=$python_work/tools/bin
     (cd "$package" && "$tools/ruff" check --quiet --no-cache && "$tools/ruff" format --quiet --no-cache --check)
-    (cd "$package" && "$tools/maturin" build --release --locked --quiet --out "$python_work/dist")
+    (cd "$package" && "$tools/maturin" build --profile ffi --locked --quiet --out "$python_work/dist")
     (cd "$package" && "$tools/maturin" sdist --out "$python_work/dist")
 
     echo "the wheel, in an environment of its own"
