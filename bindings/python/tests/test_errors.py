@@ -91,3 +91,22 @@ def test_a_native_module_that_cannot_be_loaded_is_one_clear_sentence(broken: str
     assert run.returncode == 1
     assert last.startswith("ImportError: acemq_core: the native module acemq_core._acemq cannot be loaded (")
     assert "pip install" in last and sys.platform in last
+
+
+RUBBISH = ["", "{", "null", "[]", "1e999", '{"a":' * 10_000, '"' + "x" * 100_000 + '"', '{"policy":{}}', '{"a":1,"a":2}']
+
+
+@pytest.mark.parametrize("operation", acemq.operations())
+def test_rubbish_is_refused_and_never_a_mistake_of_the_engine(operation: str) -> None:
+    for rubbish in RUBBISH:
+        with pytest.raises(Error) as caught:
+            _acemq.call(operation, rubbish)
+        assert caught.value.code != "internal" and len(str(caught.value)) < 2_000, rubbish[:20]
+
+
+def test_rubbish_makes_no_handle() -> None:
+    for made in (_acemq.Session, _acemq.Router, _acemq.Broker):
+        for rubbish in RUBBISH:
+            with pytest.raises(Error) as caught:
+                made(rubbish)
+            assert caught.value.code != "internal"

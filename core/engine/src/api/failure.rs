@@ -88,11 +88,24 @@ impl Failure {
             .first
         });
         Self::of(unknown).unwrap_or_else(|| {
-            Self::one("bad_input", format!("{operation}: {error}"), format!("give {}", known_keys.join(", ")))
+            let sentence = shortened(&error.to_string());
+            Self::one("bad_input", format!("{operation}: {sentence}"), format!("give {}", known_keys.join(", ")))
                 .with("line", error.line())
                 .with("column", error.column())
         })
     }
+}
+
+/// What serde says, which may quote a whole input: its beginning, and its end with the place.
+fn shortened(sentence: &str) -> String {
+    const KEPT: usize = 200;
+    let (said, place) = sentence.rsplit_once(" at line ").unwrap_or((sentence, ""));
+    if said.chars().nth(KEPT).is_none() {
+        return sentence.to_owned();
+    }
+    let said: String = said.chars().take(KEPT).collect();
+    let at = if place.is_empty() { "" } else { " at line " };
+    format!("{said}…{at}{place}")
 }
 
 impl fmt::Display for Failure {

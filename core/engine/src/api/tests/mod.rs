@@ -60,6 +60,11 @@ fn an_input_that_is_none_is_refused_at_its_place() {
         let failure = call("duration.parse", input).unwrap_err();
         assert_eq!(failure.code(), "bad_input", "{input}");
     }
+    let endless = format!("{{\n\"text\": {{\"{}\": 1}}}}", "x".repeat(10_000));
+    for input in [format!("\"{}\"", "x".repeat(10_000)), endless] {
+        let sentence = call("duration.parse", &input).unwrap_err().to_string();
+        assert!(sentence.len() < 400 && sentence.contains(" at line "), "{sentence}");
+    }
     let failure = call("duration.parse", "{\n\"text\": 1}").unwrap_err();
     assert_eq!(failure.problems().next().unwrap().fields["line"], 2);
 }
