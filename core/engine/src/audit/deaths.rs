@@ -223,12 +223,12 @@ fn lost_key(world: &World<'_>, way: &Way<'_>, dead: &DeadLetter) -> Verdict {
     let arriving = way.arriving();
     if arriving.is_one() {
         let Some(key) = world.sample(&arriving) else { return Verdict::Routed };
-        let reach = world.routes(&dead.exchange, &key, Some(&way.headers));
-        return match (reach.queues.is_empty(), reach.perhaps) {
-            (false, _) => Verdict::Routed,
-            (true, true) => Verdict::Open,
-            (true, false) => Verdict::Lost(key, Code::DeadLetterLost),
-        };
+        if !world.routes(&dead.exchange, &key, Some(&way.headers)).queues.is_empty() {
+            return Verdict::Routed;
+        }
+        // A message may have more headers than its way asks for.
+        let may_be_routed = world.routes(&dead.exchange, &key, None).perhaps;
+        return if may_be_routed { Verdict::Open } else { Verdict::Lost(key, Code::DeadLetterLost) };
     }
     match world.unrouted(&arriving, &dead.exchange) {
         Answer::None if world.certainly_routed(&arriving, &dead.exchange) == Answer::None => Verdict::Routed,

@@ -67,9 +67,12 @@ impl<'w> Deaths<'w> {
                 open.push((queue.name, None));
                 continue;
             }
-            let certain =
-                ways.into(queue.name).iter().filter(|way| way.through != Through::AnyKey || way.renamed.is_some());
-            let keys: BTreeSet<String> = certain.filter_map(|way| world.sample(&way.arriving())).take(KEYS).collect();
+            // Where any key would do, the empty one is what publishers use; a longer one nobody need use.
+            let certain = ways.into(queue.name).iter().filter_map(|way| {
+                let key = world.sample(&way.arriving())?;
+                (way.through != Through::AnyKey || way.renamed.is_some() || key.is_empty()).then_some(key)
+            });
+            let keys: BTreeSet<String> = certain.take(KEYS).collect();
             open.extend(keys.into_iter().map(|key| (queue.name, Some(Cow::Owned(key)))));
         }
         while let Some(node) = open.pop() {

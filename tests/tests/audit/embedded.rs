@@ -1,0 +1,103 @@
+//! Plays examples on the embedded broker, for versions that no real one is here for too.
+
+use crate::cases;
+use acemq_core::audit::{Example, Outcome, audit};
+use acemq_core::embedded::{ChannelId, DeathReason, EmbeddedBroker, Publication};
+use acemq_core::policy::Policies;
+use acemq_core::rabbitmq::{Broker, Version};
+use acemq_core::state::State;
+use acemq_core::value::Value;
+use std::collections::BTreeSet;
+
+pub const BODY: &str = "the example";
+
+#[test]
+fn every_example_comes_true_for_every_version() {
+    let mut played = 0;
+    for case in cases::all() {
+        for version in ["3.10.8", "3.12.14", "3.13.7", "4.0.5", "4.3.6"] {
+            let version: Version = version.parse().unwrap();
+            let state = State { broker: Broker::rabbitmq(version), ..case.state.clone() };
+            for finding in audit(&state, &case.options).findings {
+                if let Some(example) = &finding.example {
+                    let held = play(&state, example);
+                    assert_eq!(
+                        held,
+                        expected(example),
+                        "{} on {version}: {}\n{example:#?}",
+                        case.name,
+                        finding.message
+                    );
+                    played += 1;
+                }
+            }
+        }
+    }
+    assert!(played > 150, "only {played} examples");
+}
+
+/// The queues that must have the example in the end.
+pub fn expected(example: &Example) -> BTreeSet<String> {
+    match &example.outcome {
+        Outcome::Lost => BTreeSet::new(),
+        Outcome::Kept => BTreeSet::from([example.deaths.last().unwrap().queue.clone()]),
+        Outcome::Reaches { queues } => queues.iter().cloned().collect(),
+    }
+}
+
+/// An effective setting of a queue.
+pub fn setting(state: &State, queue: &str, key: &str) -> i64 {
+    let effective = Policies::new(state).effective(&state.queues[queue]);
+    effective.value(key).and_then(Value::as_integer).unwrap()
+}
+
+/// Does what the example says; the queues that have the message in the end.
+pub fn play(state: &State, example: &Example) -> BTreeSet<String> {
+    let mut broker = EmbeddedBroker::holding(state);
+    let connection = broker.connect();
+    let channel = broker.open_channel(connection).unwrap();
+    let mut publication = Publication::new(example.exchange.clone(), example.key.clone(), BODY);
+    publication.properties.headers = example.headers.clone();
+    broker.publish(connection, publication).unwrap();
+    if let Some(first) = example.deaths.first() {
+        // Copies that the publication itself brings to other queues are not what the example is about.
+        for queue in holders(&broker, state).into_iter().filter(|queue| *queue != first.queue) {
+            broker.purge(connection, &queue).unwrap();
+        }
+    }
+    for death in &example.deaths {
+        assert!(holders(&broker, state).contains(&death.queue), "not in {}: {example:#?}", death.queue);
+        die(&mut broker, state, channel, &death.queue, death.reason);
+    }
+    holders(&broker, state)
+}
+
+fn die(broker: &mut EmbeddedBroker, state: &State, channel: ChannelId, queue: &str, reason: DeathReason) {
+    match reason {
+        DeathReason::Rejected => {
+            let delivery = broker.get(channel, queue, false).unwrap().unwrap();
+            assert_eq!(&*delivery.body, BODY.as_bytes());
+            broker.reject(channel, delivery.delivery_tag, false).unwrap();
+        }
+        DeathReason::Expired => broker.advance(setting(state, queue, "message-ttl").try_into().unwrap()),
+        DeathReason::MaxLen => {
+            for _ in 0..setting(state, queue, "max-length") {
+                broker.publish(channel, Publication::new("", queue, "filler")).unwrap();
+            }
+        }
+        DeathReason::DeliveryLimit => {
+            for _ in 0..=setting(state, queue, "delivery-limit") {
+                let delivery = broker.get(channel, queue, false).unwrap().unwrap();
+                broker.reject(channel, delivery.delivery_tag, true).unwrap();
+            }
+        }
+    }
+}
+
+fn holders(broker: &EmbeddedBroker, state: &State) -> BTreeSet<String> {
+    let holds = |queue: &&String| {
+        let contents = broker.contents(queue).unwrap();
+        contents.ready.iter().chain(&contents.waiting).any(|message| &*message.body == BODY.as_bytes())
+    };
+    state.queues.keys().filter(holds).cloned().collect()
+}
