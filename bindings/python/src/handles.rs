@@ -102,15 +102,17 @@ impl Plan {
         self.error.as_deref()
     }
 
-    #[pyo3(signature = (style, width, /))]
-    fn render(&self, py: Python<'_>, style: &str, width: Option<usize>) -> PyResult<String> {
+    /// The plan as text, with its notes unless `block_only`.
+    #[pyo3(signature = (style, width, block_only, /))]
+    fn render(&self, py: Python<'_>, style: &str, width: Option<usize>, block_only: bool) -> PyResult<String> {
         guard(|| {
             let style = match style {
                 "plan" => Style::Plan,
                 "lines" => Style::Lines,
                 _ => return Err(PyValueError::new_err(format!("style is \"plan\" or \"lines\", not {style:?}"))),
             };
-            Ok(py.detach(|| self.plan.render(style, width)))
+            let plan = &self.plan;
+            Ok(py.detach(|| if block_only { plan.render_block(style, width) } else { plan.render(style, width) }))
         })
     }
 

@@ -182,8 +182,12 @@ class Plan:
         return self._plan.error
 
     def render(self, style: Literal["plan", "lines"] = "plan", width: int | None = None) -> str:
-        """The plan as text: as a block, wrapped at ``width`` columns, or one line an object."""
-        return self._plan.render(style, width)
+        """The plan as text: a block wrapped at ``width`` columns, or one line an object; and its notes behind an empty line."""
+        return self._plan.render(style, width, False)
+
+    def render_block(self, style: Literal["plan", "lines"] = "plan", width: int | None = None) -> str:
+        """The same without the notes."""
+        return self._plan.render(style, width, True)
 
     def render_notes(self) -> str:
         """What the block has no place for, each line starting with ``note: ``."""
