@@ -4,7 +4,8 @@
 //!
 //! Two yardsticks, from the same run on the same broker: **one by one**, one channel asked one question at a time, as client
 //! libraries do it (passive, then a declaration where the queue is there), and **bare**, a loop over amqprs that sends the
-//! very operations of the plan on as many channels and looks at no answer. Each time is the best of three.
+//! very operations of the plan on as many channels and looks at no answer. Creating is compared with the bare declarations on
+//! as many channels, and with importing the same queues as definitions over HTTP. Each time is the best of three.
 #![allow(clippy::print_stdout, reason = "its output is its purpose")]
 
 mod bare;
@@ -51,7 +52,10 @@ fn main() {
         for scenario in SCENARIOS {
             plan_row(&node, scenario).await;
         }
-        println!("\n{:<10}{:>8}{:>8}{:>8}{:>8}", "create", "apply", "bare", "ratio", "import");
+        println!(
+            "\n{:<10}{:>8}{:>8}{:>10}{:>8}{:>8}{:>8}",
+            "create", "apply", "= plan", "+ declare", "bare", "ratio", "import"
+        );
         for kind in ["classic", "quorum"] {
             create_row(&node, kind).await;
         }
@@ -159,14 +163,22 @@ async fn create_row(node: &Node, kind: &str) {
         .map(|queue| json!({"name": queue.name, "durable": true, "auto_delete": false, "arguments": queue.arguments}))
         .collect();
     let definitions = json!({"queues": definitions});
-    let (mut apply, mut bare, mut import) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut apply, mut declare, mut bare, mut import) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for _ in 0..RUNS {
         let vhost = node.fresh_vhost();
         let client = client(&vhost).await;
         let started = Instant::now();
         let mut session = PlanSession::new(tables(&queues), settings(&client, &vhost, true));
-        drive(&mut session, &client, Width::default(), pending(), |_| {}).await;
+        // Two questions for each queue that is not there, then its declaration.
+        let mut declaring = started;
+        drive(&mut session, &client, Width::default(), pending(), |progress| {
+            if progress.answered == 2 * QUEUES as u64 {
+                declaring = Instant::now();
+            }
+        })
+        .await;
         apply.push(started.elapsed());
+        declare.push(declaring.elapsed());
         assert_eq!(session.apply_error(), None);
         delete(node, &vhost);
 
@@ -180,8 +192,9 @@ async fn create_row(node: &Node, kind: &str) {
         import.push(started.elapsed());
         delete(node, &vhost);
     }
-    let (apply, bare, import) = (best(apply), best(bare), best(import));
-    println!("{kind:<10}{apply:>8.0}{bare:>8.0}{:>8.2}{import:>8.0}", apply / bare);
+    let (apply, declare, bare, import) = (best(apply), best(declare), best(bare), best(import));
+    let plan = (apply - declare).max(0.0);
+    println!("{kind:<10}{apply:>8.0}{plan:>8.0}{declare:>10.0}{bare:>8.0}{:>8.2}{import:>8.0}", declare / bare);
 }
 
 fn delete(node: &Node, vhost: &Vhost<'_>) {
