@@ -87,6 +87,21 @@ namespace AceMq.Core
             this.handle = handle;
         }
 
+        /// <summary>Plays a scenario, a timeline of messages, failures and clock steps, on a broker of its own.</summary>
+        /// <param name="scenario">The text of the scenario, YAML or JSON.</param>
+        /// <param name="rabbitmq">The RabbitMQ version to play by, whatever the scenario says.</param>
+        /// <param name="vhost">What is there at the start, where the scenario only names a file.</param>
+        /// <returns>The document <c>acemq.simulation/1</c>.</returns>
+        /// <exception cref="AceMqException">The scenario cannot be read or played.</exception>
+        public static IReadOnlyDictionary<string, object> Simulate(string scenario, string rabbitmq = null, Vhost vhost = null)
+        {
+            var text = new Dictionary<string, object> { { "text", Engine.Given(scenario, nameof(scenario)) } };
+            var input = new Dictionary<string, object> { { "scenario", text } };
+            Engine.Add(input, "rabbitmq", rabbitmq);
+            Engine.Add(input, "state", vhost?.Source);
+            return Engine.Ask("embedded.simulate", input);
+        }
+
         /// <summary>A broker of its own with everything that this one holds.</summary>
         public EmbeddedBroker Clone()
         {

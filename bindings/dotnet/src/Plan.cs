@@ -4,21 +4,38 @@ using AceMq.Core.Json;
 
 namespace AceMq.Core
 {
+    /// <summary>How a plan is shown.</summary>
+    public enum PlanStyle
+    {
+        /// <summary>One line for each action.</summary>
+        Plan = 0,
+
+        /// <summary>One line for each object, with its details.</summary>
+        Lines = 1,
+
+        /// <summary>One line for everything that drifted.</summary>
+        Drift = 2,
+    }
+
     /// <summary>What declaring a topology would do, or did.</summary>
     public sealed class Plan
     {
+        private readonly PlanSession session;
+        private readonly string text;
+        private readonly string lines;
         private readonly JsonObject document;
         private readonly JsonObject summary;
 
-        internal Plan(JsonObject state)
+        internal Plan(PlanSession session, JsonObject state)
         {
+            this.session = session;
             document = state.Object("plan");
             summary = document.Object("summary");
             Actions = document.Objects("actions").Select(action => new PlanAction(action)).ToList().AsReadOnly();
             Notes = document.Texts("notes");
             Finished = state.Flag("finished");
-            Text = state.Text("text");
-            Lines = state.Text("lines");
+            text = state.Text("text");
+            lines = state.Text("lines");
             DriftText = state.Text("drift");
             Error = state.Optional("error") as string;
         }
@@ -44,11 +61,24 @@ namespace AceMq.Core
         /// <summary>Whether every question was answered when this plan was taken.</summary>
         public bool Finished { get; }
 
-        /// <summary>The plan for people, wrapped at <see cref="PlanSettings.Width"/>.</summary>
-        public string Text { get; }
-
-        /// <summary>The plan with one line for each object.</summary>
-        public string Lines { get; }
+        /// <summary>The plan as text.</summary>
+        /// <param name="style">The style.</param>
+        /// <param name="width">
+        /// Wrap lines of the plan style at this many columns; 0 for not at all. For that the session must not be disposed yet, and
+        /// has to be where it was.
+        /// </param>
+        public string Render(PlanStyle style = PlanStyle.Plan, int width = 0)
+        {
+            switch (style)
+            {
+                case PlanStyle.Lines:
+                    return lines;
+                case PlanStyle.Drift:
+                    return DriftText;
+                default:
+                    return width == 0 ? text : session.Render(style, width);
+            }
+        }
 
         /// <summary>One line for everything that drifted.</summary>
         public string DriftText { get; }
@@ -56,10 +86,10 @@ namespace AceMq.Core
         /// <summary>What kept a finished apply from doing everything; <c>null</c> when nothing did.</summary>
         public string Error { get; }
 
-        /// <summary><see cref="Text"/>.</summary>
+        /// <summary>The plan in the plan style.</summary>
         public override string ToString()
         {
-            return Text;
+            return text;
         }
     }
 

@@ -52,9 +52,6 @@ namespace AceMq.Core
         /// <summary>Declare nothing while an answer is missing.</summary>
         public bool Strict { get; set; }
 
-        /// <summary>Wrap <see cref="Plan.Text"/> at this many columns.</summary>
-        public int? Width { get; set; }
-
         internal Dictionary<string, object> ToInput(Topology topology)
         {
             var modes = new[] { "dry_run", "create_only", "validate" };
@@ -72,7 +69,6 @@ namespace AceMq.Core
             Engine.Add(input, "product", Product);
             Engine.Add(input, "version", Version);
             Engine.Add(input, "vhost", Vhost);
-            Engine.Add(input, "width", Width);
             return input;
         }
     }
@@ -230,7 +226,20 @@ namespace AceMq.Core
         /// <summary>The plan as it stands, at any time.</summary>
         public Plan Plan()
         {
-            return new Plan(State());
+            return new Plan(this, State());
+        }
+
+        /// <summary>The plan as text, as it stands.</summary>
+        /// <param name="style">The style.</param>
+        /// <param name="width">Wrap lines of the plan style at this many columns; 0 for not at all.</param>
+        public string Render(PlanStyle style = PlanStyle.Plan, int width = 0)
+        {
+            if (width < 0)
+            {
+                throw new ArgumentOutOfRangeException(nameof(width), width, "a number of columns is not negative");
+            }
+            var status = NativeMethods.acemq_plan_session_render(handle, (int)style, Interop.Size(width), out var text, out var error);
+            return Interop.Take(status, ref text, error);
         }
 
         internal JsonObject State()

@@ -282,6 +282,23 @@ namespace AceMq.Core
             return status == 0 ? (TimeSpan?)null : Durations.FromMilliseconds(rung);
         }
 
+        /// <summary>What the policy means, <c>acemq.retry/1</c>: its schedule, and on request a queue's ladder and a decision.</summary>
+        /// <param name="queue">The queue, for its ladder.</param>
+        /// <param name="attempt">The number of a failed delivery, for a decision.</param>
+        /// <param name="age">The time since the message was first seen, where that is known.</param>
+        /// <param name="u">A random number of at least 0 and below 1, for the jitter.</param>
+        /// <param name="all">Whether a schedule of more than 100 waits is wanted whole.</param>
+        /// <exception cref="AceMqException">A name is empty, reserved or too long, or a duration or the random number is none.</exception>
+        public IReadOnlyDictionary<string, object> Describe(
+            string queue = null, long? attempt = null, TimeSpan? age = null, double u = 0.5, bool all = false)
+        {
+            var input = new Dictionary<string, object> { { "policy", Text }, { "u", u }, { "all", all } };
+            Engine.Add(input, "queue", queue);
+            Engine.Add(input, "attempt", attempt);
+            Engine.Add(input, "age_ms", age.HasValue ? Durations.ToMilliseconds(age.Value) : (object)null);
+            return Engine.Ask("retry.describe", input);
+        }
+
         /// <summary>Frees it. Ladders that were made with it stay.</summary>
         public void Dispose()
         {

@@ -33,42 +33,23 @@ namespace AceMq.Core
         private readonly RouterHandle handle;
 
         /// <summary>A router of what a topology declares.</summary>
-        /// <param name="topology">The topology.</param>
-        /// <param name="rabbitmq">The RabbitMQ version to judge by; the newest known one unless said.</param>
         /// <exception cref="AceMqException">Every problem of the topology.</exception>
-        public Router(Topology topology, string rabbitmq = null)
-            : this(Of("topology", Engine.Given(topology, nameof(topology)).Source, null, rabbitmq))
+        public Router(Topology topology)
+            : this(Vhost.OfTopology(topology))
         {
         }
 
-        private Router(Dictionary<string, object> state)
+        /// <summary>A router of what a vhost holds.</summary>
+        /// <exception cref="AceMqException">The topology has problems, or the export cannot be used.</exception>
+        public Router(Vhost vhost)
         {
             NativeLoader.Require();
-            var bytes = Interop.Bytes(JsonWriter.Write(state), nameof(state));
+            var bytes = Interop.Bytes(JsonWriter.Write(Engine.Given(vhost, nameof(vhost)).Source), nameof(vhost));
             fixed (byte* pointer = bytes)
             {
                 var status = NativeMethods.acemq_router_new(pointer, Interop.Size(bytes.Length), out handle, out var error);
                 Interop.Check(status, error);
             }
-        }
-
-        /// <summary>A router of a definitions export.</summary>
-        /// <param name="definitions">The text of the file.</param>
-        /// <param name="vhost">Which of its vhosts, where it holds several.</param>
-        /// <param name="rabbitmq">The RabbitMQ version to judge by; the export's unless said.</param>
-        /// <exception cref="AceMqException">The file or the vhost cannot be used.</exception>
-        public static Router OfDefinitions(string definitions, string vhost = null, string rabbitmq = null)
-        {
-            var text = new Dictionary<string, object> { { "text", Engine.Given(definitions, nameof(definitions)) } };
-            return new Router(Of("definitions", text, vhost, rabbitmq));
-        }
-
-        private static Dictionary<string, object> Of(string kind, object source, string vhost, string rabbitmq)
-        {
-            var state = new Dictionary<string, object> { { kind, source } };
-            Engine.Add(state, "vhost", vhost);
-            Engine.Add(state, "rabbitmq", rabbitmq);
-            return state;
         }
 
         /// <summary>Where a message goes.</summary>

@@ -6,7 +6,7 @@ namespace AceMq.Core.Tests
     /// <summary>Loops after which the process is as large as before.</summary>
     internal static class Memory
     {
-        /// <summary>What the collector and the allocator may keep; a leak of 100 bytes a round would be ten times this.</summary>
+        /// <summary>What the collector and the allocator may keep; a leak of 100 bytes a round is more in every loop.</summary>
         private const long Allowed = 8 << 20;
 
         public static void AMillionHotCalls()

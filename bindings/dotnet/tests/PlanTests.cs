@@ -61,8 +61,8 @@ namespace AceMq.Core.Tests
                 Check.Equal(3, plan.Actions.Count(action => action.Kind == "queue" && action.Verdict == "create"));
                 Check.Equal(3, plan.Count("create"));
                 Check.Equal("create", plan.Actions.Single(action => action.Name == "orders.new" && action.Kind == "queue").Verdict);
-                Check.Contains("orders.new", plan.Text);
-                Check.Contains("orders.new", plan.Lines);
+                Check.Contains("orders.new", plan.Render());
+                Check.Contains("orders.new", plan.Render(PlanStyle.Lines));
                 Check.Equal(null, plan.Error);
                 Check.Equal("acemq.plan/1", plan.Document["format"]);
             }
@@ -127,17 +127,24 @@ namespace AceMq.Core.Tests
 
         public static void TheTextIsWrappedAtTheWidthThatIsAskedFor()
         {
-            var lines = new[] { 40, 60, 200 }.Select(width =>
+            using (var session = new PlanSession(Orders))
             {
-                using (var session = new PlanSession(Orders, new PlanSettings { Width = width }))
+                var plan = session.Plan();
+                var lines = new[] { 40, 60, 200 }.Select(width =>
                 {
                     // Notes stand below the plan, as they are.
-                    var plan = session.Plan().Text.Split(new[] { "\n\n" }, StringSplitOptions.None)[0].Split('\n');
-                    Check.True(plan.All(line => line.Length <= width), "at " + width + ": " + string.Join("\n", plan));
-                    return plan.Length;
+                    var text = plan.Render(PlanStyle.Plan, width).Split(new[] { "\n\n" }, StringSplitOptions.None)[0].Split('\n');
+                    Check.True(text.All(line => line.Length <= width), "at " + width + ": " + string.Join("\n", text));
+                    return text.Length;
+                }).ToList();
+                Check.True(lines[0] > lines[1] && lines[1] > lines[2], "the narrower, the more lines: " + string.Join(", ", lines));
+                foreach (PlanStyle style in Enum.GetValues(typeof(PlanStyle)))
+                {
+                    Check.Equal(plan.Render(style), session.Render(style));
                 }
-            }).ToList();
-            Check.True(lines[0] > lines[1] && lines[1] > lines[2], "the narrower, the more lines: " + string.Join(", ", lines));
+                Check.Equal(plan.ToString(), plan.Render());
+                Check.Throws<ArgumentOutOfRangeException>(() => session.Render(PlanStyle.Plan, -1));
+            }
         }
     }
 }

@@ -13,7 +13,7 @@ namespace AceMq.Core.Tests
                 .Bind("orders", "events", "order.*").Bind("all", "events", "#")
                 .BindExchange("archive", "events", "order.#").Bind("cold", "archive")
                 .Build();
-            using (var router = new Router(topology, "4.0.5"))
+            using (var router = new Router(Vhost.OfTopology(topology, rabbitmq: "4.0.5")))
             {
                 Check.Equal(new[] { "all", "cold", "orders" }, router.Route("events", "order.new").Queues);
                 Check.Equal(new[] { "all" }, router.Route("events", "").Queues);
@@ -44,12 +44,12 @@ namespace AceMq.Core.Tests
                 ""queues"": [{""name"": ""q"", ""vhost"": ""/"", ""durable"": true, ""auto_delete"": false, ""arguments"": {}}],
                 ""exchanges"": [{""name"": ""e"", ""vhost"": ""/"", ""type"": ""direct"", ""durable"": true, ""auto_delete"": false, ""internal"": false, ""arguments"": {}}],
                 ""bindings"": [{""source"": ""e"", ""vhost"": ""/"", ""destination"": ""q"", ""destination_type"": ""queue"", ""routing_key"": ""k"", ""arguments"": {}}]}";
-            using (var router = Router.OfDefinitions(export, "/"))
+            using (var router = new Router(Vhost.OfDefinitions(export, "/")))
             {
                 Check.Equal(new[] { "q" }, router.Route("e", "k").Queues);
                 Check.Equal(0, router.Route("e", "K").Queues.Count());
             }
-            Check.Refuses("no_such_vhost", () => Router.OfDefinitions(export, "other"));
+            Check.Refuses("no_such_vhost", () => new Router(Vhost.OfDefinitions(export, "other")));
         }
     }
 }

@@ -69,7 +69,21 @@ namespace AceMq.Core.Tests
                 case "plan.session":
                     return () => RunSession(input);
                 case "routing.route":
-                    return RoutesTopology(input) ? () => RouteMessage(input) : (Func<IReadOnlyDictionary<string, object>>)null;
+                    return HasVhost(input) && IsPlain(input.Object("message")) ? () => RouteMessage(input) : (Func<IReadOnlyDictionary<string, object>>)null;
+                case "definitions.read":
+                    return () => ReadDefinitions(input);
+                case "definitions.preview":
+                    return () => Preview(input);
+                case "definitions.state":
+                    return HasVhost(input) ? () => VhostOf(input.Object("state")).State() : (Func<IReadOnlyDictionary<string, object>>)null;
+                case "definitions.to_topology":
+                    return HasVhost(input) ? () => ToTopology(input) : (Func<IReadOnlyDictionary<string, object>>)null;
+                case "topology.to_definitions":
+                    return HasVhost(input) ? () => Output("definitions", VhostOf(input.Object("state")).Definitions()) : (Func<IReadOnlyDictionary<string, object>>)null;
+                case "policy.effective":
+                    return HasVhost(input) ? () => Effective(input) : (Func<IReadOnlyDictionary<string, object>>)null;
+                case "retry.describe":
+                    return Fits(input.OptionalNumber("age_ms")) ? () => Describe(input) : (Func<IReadOnlyDictionary<string, object>>)null;
                 case "topology.check":
                 case "topology.tables":
                 case "topology.show":
@@ -325,20 +339,76 @@ namespace AceMq.Core.Tests
                     "finished", plan.Finished,
                     "questions", session.Questions().Select(question => question.Document).ToList(),
                     "plan", plan.Document,
-                    "text", plan.Text,
-                    "lines", plan.Lines,
+                    "text", plan.Render(PlanStyle.Plan, (int)(input.OptionalNumber("width") ?? 0)),
+                    "lines", plan.Render(PlanStyle.Lines),
                     "drift", plan.DriftText,
                     "error", plan.Error);
             }
         }
 
-        /// <summary>Whether the router is made of nothing but a topology, and the message has nothing that a client could not say.</summary>
-        private static bool RoutesTopology(JsonObject input)
+        /// <summary>Whether the message has nothing that a caller of the router could not say.</summary>
+        private static bool IsPlain(JsonObject message)
         {
-            var known = new[] { "topology", "rabbitmq" };
-            var said = new[] { "exchange", "key", "headers", "explain" };
-            return input.Object("state").Keys.All(known.Contains) && input.Object("state").ContainsKey("topology")
-                && input.Object("message").Keys.All(said.Contains);
+            return message.Keys.All(new[] { "exchange", "key", "headers", "explain" }.Contains);
+        }
+
+        private static Vhost VhostOf(JsonObject state)
+        {
+            var name = state.Optional("vhost") as string;
+            var rabbitmq = state.Optional("rabbitmq") as string;
+            var type = state.Optional("default_queue_type") as string;
+            return state.ContainsKey("topology")
+                ? Vhost.OfTopology(Source(state.Object("topology")), name, rabbitmq, type)
+                : Vhost.OfDefinitions(DefinitionsOf(state), name, rabbitmq, type);
+        }
+
+        private static string DefinitionsOf(JsonObject input)
+        {
+            var definitions = input.Object("definitions");
+            return definitions.Optional("text") as string ?? definitions["document"].ToString();
+        }
+
+        private static bool HasVhost(JsonObject input)
+        {
+            return input.Object("state").ContainsKey("topology") != input.Object("state").ContainsKey("definitions");
+        }
+
+        private static Dictionary<string, object> ToTopology(JsonObject input)
+        {
+            var text = VhostOf(input.Object("state")).TopologyText(out var leftOut);
+            return Output("text", text, "left_out", leftOut);
+        }
+
+        private static Dictionary<string, object> Effective(JsonObject input)
+        {
+            var kind = input.Text("kind") == "exchange" ? NameKind.Exchange : NameKind.Queue;
+            var effective = VhostOf(input.Object("state")).EffectiveSettings(kind, input.Text("name"));
+            var settings = effective.Settings.ToDictionary(
+                entry => entry.Key,
+                entry => (object)Output("value", entry.Value.Value, "source", entry.Value.Source, "policy", entry.Value.Policy, "why", entry.Value.Why));
+            return Output("settings", settings, "open", effective.Open);
+        }
+
+        private static Dictionary<string, object> ReadDefinitions(JsonObject input)
+        {
+            var read = Definitions.Read(DefinitionsOf(input));
+            return Output("layout", read.Layout, "product", read.Product, "rabbitmq", read.RabbitMq, "vhosts", read.Vhosts, "faults", read.Faults);
+        }
+
+        private static Dictionary<string, object> Preview(JsonObject input)
+        {
+            var there = input.ContainsKey("there") ? input.Objects("there").Select(VhostOf) : null;
+            return Output("effects", Definitions.Read(DefinitionsOf(input)).Preview(there, input.Optional("rabbitmq") as string));
+        }
+
+        private static IReadOnlyDictionary<string, object> Describe(JsonObject input)
+        {
+            return Using(input, policy => policy.Describe(
+                input.Optional("queue") as string,
+                (long?)input.OptionalNumber("attempt"),
+                input.OptionalMilliseconds("age_ms"),
+                input.ContainsKey("u") ? Number(input["u"]) : 0.5,
+                Flag(input, "all", false)));
         }
 
         private static IReadOnlyDictionary<string, object> RouteMessage(JsonObject input)
@@ -347,7 +417,7 @@ namespace AceMq.Core.Tests
             var message = input.Object("message");
             var exchange = message.Optional("exchange") as string ?? "";
             var key = message.Optional("key") as string ?? "";
-            using (var router = new Router(Source(state.Object("topology")), state.Optional("rabbitmq") as string))
+            using (var router = new Router(VhostOf(state)))
             {
                 var headers = message.OptionalObject("headers");
                 return Flag(message, "explain", true)

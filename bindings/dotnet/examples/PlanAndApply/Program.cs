@@ -51,7 +51,7 @@ namespace PlanAndApply
         {
             Console.WriteLine("{0} {1}", broker.Product, broker.Version);
             var plan = Run(broker, apply: false);
-            Console.WriteLine(plan.Text);
+            Console.WriteLine(plan.Render());
             plan = Run(broker, apply: true);
             if (plan.Error != null)
             {
@@ -59,7 +59,7 @@ namespace PlanAndApply
                 return 1;
             }
             plan = Run(broker, apply: false);
-            Console.WriteLine(plan.Text);
+            Console.WriteLine(plan.Render());
             foreach (var action in plan.Actions)
             {
                 if (action.Kind == "queue" && action.Verdict != "present")

@@ -40,6 +40,21 @@ namespace AceMq.Core.Native
             {
                 // Names and keys are ASCII nearly always, and short: faster than to ask the encoder.
                 var index = 0;
+                if (BitConverter.IsLittleEndian)
+                {
+                    for (; index + 4 <= length; index += 4)
+                    {
+                        var four = *(ulong*)(characters + index);
+                        if ((four & 0xFF80FF80FF80FF80) != 0)
+                        {
+                            break;
+                        }
+                        // a0b0c0d0 becomes ab and cd.
+                        four |= four >> 8;
+                        *(ushort*)(target + index) = (ushort)four;
+                        *(ushort*)(target + index + 2) = (ushort)(four >> 32);
+                    }
+                }
                 while (index < length && characters[index] < 0x80)
                 {
                     target[index] = (byte)characters[index];

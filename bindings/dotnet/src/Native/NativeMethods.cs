@@ -195,6 +195,9 @@ namespace AceMq.Core.Native
         internal static extern int acemq_plan_session_state(PlanSessionHandle session, out NativeBuffer state, out IntPtr error);
 
         [DllImport(Library, CallingConvention = C)]
+        internal static extern int acemq_plan_session_render(PlanSessionHandle session, int style, UIntPtr width, out NativeBuffer text, out IntPtr error);
+
+        [DllImport(Library, CallingConvention = C)]
         internal static extern void acemq_plan_session_free(IntPtr session);
 
         [DllImport(Library, CallingConvention = C)]

@@ -1,5 +1,6 @@
 using System;
 using System.Collections.Generic;
+using System.Linq;
 
 namespace AceMq.Core.Native
 {
@@ -8,27 +9,46 @@ namespace AceMq.Core.Native
     {
         internal unsafe PackedKeys(IReadOnlyList<string> keys, string parameter)
         {
-            Count = Engine.Given(keys, parameter).Count;
+            var all = Engine.Given(keys, parameter) as string[] ?? keys.ToArray();
+            Count = all.Length;
             long characters = 0;
-            for (var index = 0; index < Count; index++)
+            for (var index = 0; index < all.Length; index++)
             {
-                characters += (keys[index] ?? throw new ArgumentException("key " + index + " is null", parameter)).Length;
+                characters += (all[index] ?? throw new ArgumentException("key " + index + " is null", parameter)).Length;
             }
             if (characters > int.MaxValue / Interop.MostBytes)
             {
                 throw new ArgumentException("the keys have " + characters + " characters; give them in several batches", parameter);
             }
-            Bytes = new byte[Interop.MostBytes * (int)characters];
+            // As much as ASCII needs; the first longer character asks for what the longest would.
+            var bytes = new byte[characters];
             Offsets = new uint[Count + 1];
             Length = 0;
-            fixed (byte* bytes = Bytes)
+            for (var index = 0; index < all.Length; index++)
             {
-                for (var index = 0; index < Count; index++)
+                if (bytes.Length < Interop.MostBytes * characters && !IsAscii(all[index]))
                 {
-                    Length += Interop.Encode(keys[index], bytes + Length, parameter);
-                    Offsets[index + 1] = (uint)Length;
+                    Array.Resize(ref bytes, Interop.MostBytes * (int)characters);
+                }
+                fixed (byte* start = bytes)
+                {
+                    Length += Interop.Encode(all[index], start + Length, parameter);
+                }
+                Offsets[index + 1] = (uint)Length;
+            }
+            Bytes = bytes;
+        }
+
+        private static bool IsAscii(string key)
+        {
+            foreach (var character in key)
+            {
+                if (character >= 0x80)
+                {
+                    return false;
                 }
             }
+            return true;
         }
 
         internal int Count { get; }
