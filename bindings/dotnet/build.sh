@@ -14,6 +14,7 @@ compile() {
     mcs -nologo -langversion:7.2 -optimize -debug -warnaserror+ "-out:$out/$1" "${@:2}"
 }
 
+python3 "$here/tests/imports.py"
 compile AceMq.Core.dll -target:library -unsafe "-doc:$out/AceMq.Core.xml" "-recurse:$here/src/*.cs"
 compile AceMq.Core.Tests.exe "-r:$out/AceMq.Core.dll" "-recurse:$here/tests/*.cs"
 compile Benchmark.exe "-r:$out/AceMq.Core.dll" "-recurse:$here/benchmark/*.cs"

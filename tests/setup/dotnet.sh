@@ -34,7 +34,6 @@ test_dotnet() {
     unset ACEMQ_LIBRARY_PATH
     cargo build --quiet --locked -p acemq-ffi --profile ffi
     bindings/dotnet/build.sh "$dotnet_work"
-    python3 bindings/dotnet/tests/imports.py
 
     # A program that uses the package, its files where publishing puts them: the library is found there and nowhere else.
     local package application=$dotnet_work/application

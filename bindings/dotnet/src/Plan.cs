@@ -23,6 +23,8 @@ namespace AceMq.Core
         private readonly PlanSession session;
         private readonly string text;
         private readonly string lines;
+        private readonly string block;
+        private readonly string linesBlock;
         private readonly JsonObject document;
         private readonly JsonObject summary;
 
@@ -36,6 +38,8 @@ namespace AceMq.Core
             Finished = state.Flag("finished");
             text = state.Text("text");
             lines = state.Text("lines");
+            block = state.Text("block");
+            linesBlock = state.Text("lines_block");
             DriftText = state.Text("drift");
             Error = state.Optional("error") as string;
         }
@@ -85,6 +89,20 @@ namespace AceMq.Core
 
         /// <summary>What kept a finished apply from doing everything; <c>null</c> when nothing did.</summary>
         public string Error { get; }
+
+        /// <summary>The same, not wrapped and without the <see cref="Notes"/>.</summary>
+        public string RenderWithoutNotes(PlanStyle style = PlanStyle.Plan)
+        {
+            switch (style)
+            {
+                case PlanStyle.Lines:
+                    return linesBlock;
+                case PlanStyle.Drift:
+                    return DriftText;
+                default:
+                    return block;
+            }
+        }
 
         /// <summary>The plan in the plan style.</summary>
         public override string ToString()

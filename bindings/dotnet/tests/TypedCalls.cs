@@ -341,6 +341,8 @@ namespace AceMq.Core.Tests
                     "plan", plan.Document,
                     "text", plan.Render(PlanStyle.Plan, (int)(input.OptionalNumber("width") ?? 0)),
                     "lines", plan.Render(PlanStyle.Lines),
+                    "block", plan.RenderWithoutNotes(),
+                    "lines_block", plan.RenderWithoutNotes(PlanStyle.Lines),
                     "drift", plan.DriftText,
                     "error", plan.Error);
             }
