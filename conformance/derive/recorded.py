@@ -297,6 +297,22 @@ UNAVAILABLE = [
 ]
 
 
+#: What other versions and other methods say: text, class, and the parts that are named in it.
+RESTATED = [
+    ("3.8 gives no reason", "PRECONDITION_FAILED - invalid arg 'x-max-priority' for queue 'q' in vhost '/'", "invalid", {"kind": "queue", "name": "q", "vhost": "/", "argument": "x-max-priority"}),
+    ("before 3.13.3 it closes the connection", "COMMAND_INVALID - unknown exchange type 'x-delayed-message'", "invalid", {"kind": "exchange", "argument": "type", "received": {"value": "x-delayed-message", "type": None}}),
+    ("from 3.13.3 on the channel", "PRECONDITION_FAILED - unknown exchange type 'x-delayed-message'", "invalid", {"kind": "exchange", "argument": "type", "received": {"value": "x-delayed-message", "type": None}}),
+    ("4.3.5 and later", "PRECONDITION_FAILED - Topic binding key '#.#.#' uses 3 '#' wildcards, at most 2 are allowed", "invalid", {"kind": "binding"}),
+    ("no right to the vhost", "NOT_ALLOWED - access to vhost 'shop' refused for user 'u'", "access_refused", {"kind": "vhost", "vhost": "shop"}),
+    ("no such vhost", "NOT_ALLOWED - vhost shop not found", "not_found", {"kind": "vhost", "vhost": "shop"}),
+    ("a wrong password", "ACCESS_REFUSED - Login was refused using authentication mechanism PLAIN. For details see the broker logfile.", "access_refused", {"kind": "connection"}),
+    ("a stream cannot be purged", "NOT_IMPLEMENTED - queue.purge not supported by stream queues queue 's' in vhost '/'", "not_implemented", {"kind": "queue", "name": "s", "vhost": "/"}),
+    ("a minority of nodes (4.x)", "INTERNAL_ERROR - Could not declare queue 'q' in vhost '/' on node 'a@host' because the metadata store operation timed out", "unavailable", {"kind": "queue", "name": "q", "vhost": "/"}),
+    ("a leader that is gone", "NOT_FOUND - failed to perform operation on queue 'q' in vhost '/': its leader <1.2.3> may be stopping or being demoted", "unavailable", {"kind": "queue", "name": "q", "vhost": "/"}),
+    ("a leader that is gone, 3.x", "NOT_FOUND - failed to perform operation on queue 'q' in vhost '/': its master replica <1.2.3> may be stopping or being demoted", "unavailable", {"kind": "queue", "name": "q", "vhost": "/"}),
+]
+
+
 def explanations():
     seen = set()
     for name, _, version, answer in recording():
@@ -323,6 +339,8 @@ def explanations():
     }
     for text in ("INTERNAL_ERROR", "something that no broker says", ""):
         yield {"description": f"{text!r} proves nothing", "input": {"text": text}, "expect": {"class": "other", **NOTHING}}
+    for note, text, kind_of, parts in RESTATED:
+        yield {"description": f"restated, {note}: {text[:60]}", "input": {"text": text}, "expect": {"class": kind_of, **parts}}
 
 
 SUITES = [
