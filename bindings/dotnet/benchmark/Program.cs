@@ -145,7 +145,7 @@ namespace Benchmark
             return engineNs / pureNs;
         }
 
-        /// <summary>How often to call for some milliseconds, after enough calls to have it compiled well, also on a busy machine.</summary>
+        /// <summary>How often to call for a millisecond or two, found after enough calls to have it compiled well.</summary>
         private static int Rounds(Action call)
         {
             // What was called often enough is compiled again in the background; a second is plenty.

@@ -35,7 +35,7 @@ namespace AceMq.Core.Tests
                 }
                 run += inSuite;
             }
-            Console.WriteLine(TypedCalls.Direct + " of " + run + " cases through typed functions, the others through Engine.Call: their numbers are none of a TimeSpan's");
+            Console.WriteLine(TypedCalls.Direct + " of " + run + " cases through typed functions; the others have inputs that only Engine.Call takes, as a duration that no TimeSpan holds");
             if (results != null)
             {
                 File.WriteAllText(results, "dotnet\t" + run + "\t" + wanted + "\t" + failed + "\n");
