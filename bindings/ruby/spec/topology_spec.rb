@@ -60,8 +60,23 @@ RSpec.describe AceMQ::Core::Topology do
     expect(router.route("orders", "order.created")).to eq(["orders.new"])
     expect(router.route("orders", "order.created.eu")).to eq([])
     expect(router.explain("orders", "order.created.eu").misses).not_to be_empty
-    definitions = AceMQ::Core.call("topology.to_definitions", { state: { topology: topology.source } })["definitions"]
-    expect(AceMQ::Core::Router.new(AceMQ::Core::Definitions.new(definitions)).route("orders", "order.x")).to eq(["orders.new"])
+    exported = AceMQ::Core::State.new(topology).to_definitions
+    expect(AceMQ::Core::Router.new(exported).route("orders", "order.x")).to eq(["orders.new"])
+  end
+
+  it "is merged with policies, with the reasons" do
+    text = <<~YAML
+      queues: { q: { type: classic, arguments: { x-message-ttl: 10 } } }
+      policies: [ { name: p, pattern: "^q$", definition: { message-ttl: 20, max-length: 5 } } ]
+    YAML
+    state = AceMQ::Core::State.new(described_class.parse(text), rabbitmq: "4.0.5")
+    settings = state.effective("queue", "q").settings
+    # Of two lifetimes the shorter one holds.
+    expect(settings.slice("message-ttl", "max-length").transform_values { |one| [one.value, one.source] })
+      .to eq("message-ttl" => [10, "argument"], "max-length" => [5, "policy"])
+    expect(state.to_topology.topology.tables.fingerprint).to eq(described_class.parse(text).tables.fingerprint)
+    expect(state.to_definitions.summary.vhosts).to eq(["/"])
+    expect(state.to_definitions.preview_import([state], rabbitmq: "4.0.5").map(&:outcome)).not_to include("refused", "changed")
   end
 end
 

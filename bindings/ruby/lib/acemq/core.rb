@@ -13,6 +13,7 @@ require "acemq/core/topic"
 require "acemq/core/refusal"
 require "acemq/core/topology"
 require "acemq/core/plan"
+require "acemq/core/state"
 require "acemq/core/router"
 require "acemq/core/embedded_broker"
 

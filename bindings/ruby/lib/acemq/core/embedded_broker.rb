@@ -340,5 +340,19 @@ module AceMQ
         end
       end
     end
+
+    class << self
+      # Plays a scenario, a timeline of messages, failures and clock steps, and gives acemq.simulation/1.
+      #
+      # @param scenario [String, Hash] its text or the document
+      # @param rabbitmq [String, nil] the version whose rules hold whatever the scenario says
+      # @param state [State, nil] what is there at the start, where the scenario only names a file
+      # @return [Hash]
+      # @raise [Error]
+      def simulate(scenario, rabbitmq: nil, state: nil)
+        source = scenario.is_a?(String) ? { text: scenario } : { document: scenario }
+        call("embedded.simulate", { scenario: source, rabbitmq: rabbitmq, state: state&.to_json_form })
+      end
+    end
   end
 end

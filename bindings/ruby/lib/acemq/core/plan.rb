@@ -94,6 +94,7 @@ module AceMQ
       def initialize(state)
         @document = state["plan"]
         @texts = { plan: state["text"], lines: state["lines"] }
+        @blocks = { plan: state["block"], lines: state["lines_block"] }
         @drift = state["drift"]
         @error = state["error"]
       end
@@ -111,9 +112,10 @@ module AceMQ
       end
 
       # The plan as text: as a block (:plan, wrapped at the session's width), or one line an object (:lines).
+      # @param notes [Boolean] with what the lines have no place for, each line starting with "note: "
       # @return [String]
-      def render(style = :plan)
-        @texts.fetch(style.to_sym) { raise ArgumentError, "a plan has the styles :plan and :lines, not #{style.inspect}" }
+      def render(style = :plan, notes: true)
+        (notes ? @texts : @blocks).fetch(style.to_sym) { raise ArgumentError, "a plan has the styles :plan and :lines, not #{style.inspect}" }
       end
 
       # @return [String]

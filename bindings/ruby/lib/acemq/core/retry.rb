@@ -161,6 +161,14 @@ module AceMQ
         Decision.new(again == 1, REASONS[reason], wait_ms, in_broker == 1, text, rung.negative? ? nil : rung).freeze
       end
 
+      # What it means, acemq.retry/1: with the ladder of a queue, and the decision for an attempt, on request. A schedule of
+      # more than 100 waits is cut unless `all`.
+      # @return [Hash]
+      def describe(queue: nil, attempt: nil, age: nil, u: 0.5, all: false)
+        Core.call("retry.describe", { policy: text, queue: queue, attempt: attempt, age_ms: age && Seconds.to_ms(age), u: u,
+                                      all: all })
+      end
+
       # The delay of the rung for any delay, in seconds; nil when the wait is not the broker's.
       # @return [Integer, Float, nil]
       def rung_for(delay)

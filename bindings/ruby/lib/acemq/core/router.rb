@@ -2,18 +2,6 @@
 
 module AceMQ
   module Core
-    # A broker's exported definitions: their text, or the document itself.
-    class Definitions
-      # @api private
-      attr_reader :source
-
-      # @param export [String, Hash]
-      def initialize(export)
-        @source = (export.is_a?(String) ? { text: export } : { document: export }).freeze
-        freeze
-      end
-    end
-
     # Where a message goes, and why.
     #
     # @!attribute [r] queues
@@ -36,13 +24,12 @@ module AceMQ
 
     # The exchanges, queues and bindings of a vhost, ready to route messages. It never changes.
     class Router
-      # @param source [Topology, Definitions] a topology as if all of it was declared, or definitions
-      # @param vhost [String, nil] which vhost of the definitions
-      # @param rabbitmq [String, nil] the version to judge by, else the export's, else the newest known one
-      # @raise [Error] when they cannot be used
-      def initialize(source, vhost: nil, rabbitmq: nil, default_queue_type: nil)
-        state = Core.state_of(source, vhost: vhost, rabbitmq: rabbitmq, default_queue_type: default_queue_type)
-        @router = Core.translated { Acemq::Router.new(JSON.generate(state)) }
+      # @param source [State, Topology, Definitions]
+      # @param settings [Hash] those of {State}, where the source is none
+      # @raise [Error] when it cannot be used
+      def initialize(source, **settings)
+        state = source.is_a?(State) ? source : State.new(source, **settings)
+        @router = Core.translated { Acemq::Router.new(JSON.generate(state.to_json_form)) }
       end
 
       # The queues that a message goes to, sorted.
@@ -62,15 +49,6 @@ module AceMQ
       def ask(exchange, key, headers, cc, bcc, explain:)
         message = { exchange: exchange, key: key, headers: Values.table_to_json(headers), cc: cc, bcc: bcc, explain: explain }
         JSON.parse(Core.translated { @router.route(JSON.generate(message)) })
-      end
-    end
-
-    class << self
-      # What a vhost holds, as operations take it.
-      # @api private
-      def state_of(source, **settings)
-        kind = source.is_a?(Topology) ? :topology : :definitions
-        { kind => source.source, **settings }
       end
     end
   end
