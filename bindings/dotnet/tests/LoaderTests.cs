@@ -78,6 +78,14 @@ namespace AceMq.Core.Tests
             Check.Equal(Engine.Version + " " + path + "\n", Load(path));
         }
 
+        public static void ANameInTheVariableIsAFileOfTheWorkingFolder()
+        {
+            // A bare name would be looked for in the system's places.
+            var candidate = NativeLoader.Candidates("libacemq.so", new string[0], Platform.Current).Single();
+            Check.Equal(Path.Combine(Directory.GetCurrentDirectory(), "libacemq.so"), candidate.Name);
+            Check.Equal("ACEMQ_LIBRARY_PATH=libacemq.so", candidate.ToString());
+        }
+
         public static void APackagesFolderAndAFlatOneAreFound()
         {
             Check.Equal(

@@ -117,7 +117,7 @@ namespace AceMq.Core.Native
             if (!string.IsNullOrEmpty(variable))
             {
                 // Whoever names a file means that file.
-                yield return new Candidate(variable, true, PathVariable + "=" + variable);
+                yield return new Candidate(Path.GetFullPath(variable), true, PathVariable + "=" + variable);
                 yield break;
             }
             foreach (var folder in folders)
