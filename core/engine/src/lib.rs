@@ -43,4 +43,6 @@ pub mod embedded;
 
 pub mod audit;
 
+pub mod migration;
+
 pub mod api;

@@ -61,6 +61,14 @@ pub struct Routed {
     pub opaque: Vec<Opaque>,
 }
 
+/// What a walk through the graph has met.
+#[derive(Default)]
+struct Reach<'w> {
+    queues: BTreeSet<&'w str>,
+    seen: BTreeSet<&'w str>,
+    opaque: Vec<Opaque>,
+}
+
 /// An exchange that decides by rules that are not RabbitMQ's own, or by chance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opaque {
@@ -231,21 +239,31 @@ impl Router {
 
     /// Where a message goes. An exchange that does not exist leads nowhere.
     pub fn route(&self, envelope: &Envelope<'_>) -> Routed {
-        let mut routed = Routed::default();
+        let Reach { queues, opaque, .. } = self.reach(envelope);
+        Routed { queues: queues.into_iter().map(str::to_owned).collect(), opaque }
+    }
+
+    /// The exchanges that a message comes through, sorted: the one that it is published to, and every one that bindings or
+    /// alternate exchanges lead it to. One that does not exist is left out; the default exchange is none.
+    pub fn exchanges_reached(&self, envelope: &Envelope<'_>) -> Vec<String> {
+        let seen = self.reach(envelope).seen;
+        seen.into_iter().filter(|name| self.exchanges.contains_key(*name)).map(str::to_owned).collect()
+    }
+
+    fn reach<'w>(&'w self, envelope: &'w Envelope<'_>) -> Reach<'w> {
+        let mut reach = Reach::default();
         if envelope.exchange.is_empty() {
             let named = envelope.keys.iter().filter_map(|key| std::str::from_utf8(key).ok());
-            let queues: BTreeSet<&str> = named.filter(|name| self.queues.contains(*name)).collect();
-            routed.queues = queues.into_iter().map(str::to_owned).collect();
-            return routed;
+            reach.queues = named.filter_map(|name| self.queues.get(name)).map(String::as_str).collect();
+            return reach;
         }
         let mut scratch = Scratch::default();
-        let mut queues = BTreeSet::new();
-        let mut seen = BTreeSet::from([envelope.exchange.as_ref()]);
+        reach.seen.insert(envelope.exchange.as_ref());
         let mut open = VecDeque::from([envelope.exchange.as_ref()]);
         while let Some(name) = open.pop_front() {
             let Some(exchange) = self.exchanges.get(name) else { continue };
             if exchange.kind == Kind::Opaque {
-                routed.opaque.push(self.opaque(exchange));
+                reach.opaque.push(self.opaque(exchange));
                 continue;
             }
             let mut reached = BTreeSet::new();
@@ -256,7 +274,7 @@ impl Router {
             for (kind, name) in reached.iter().filter_map(|to| self.destinations.name(*to)) {
                 match kind {
                     DestinationType::Queue => {
-                        queues.insert(name);
+                        reach.queues.insert(name);
                     }
                     DestinationType::Exchange => next.push(name),
                 }
@@ -264,10 +282,9 @@ impl Router {
             if reached.is_empty() {
                 next.extend(exchange.alternate());
             }
-            open.extend(next.into_iter().filter(|name| seen.insert(name)));
+            open.extend(next.into_iter().filter(|name| reach.seen.insert(name)));
         }
-        routed.queues = queues.into_iter().map(str::to_owned).collect();
-        routed
+        reach
     }
 
     /// An exchange as it was declared; the default exchange is not among them.

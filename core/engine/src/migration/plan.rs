@@ -1,0 +1,272 @@
+//! A migration against the table of a vhost: its steps, what is proven about them, and how many of them are done.
+
+use super::action::{Action, Condition, leading_to};
+use super::change::{Change, declarations};
+use super::error::MigrationError;
+use super::file::{MigrationFile, Replacement, Work};
+use super::findings::{Finding, Weight, inspect};
+use super::neighbours::{Neighbour, neighbours};
+use super::options::{Method, Teardown};
+use super::position::{Position, locate, undo_in_mind};
+use super::proof::{MAX_CLASSES, Proof, Subject, prove};
+use super::rehearsal::{RefusedStep, rehearse};
+use super::sequence::{self, Setting};
+use super::step::{Phase, Step};
+use crate::name::quoted;
+use crate::state::{Presence, State};
+
+/// What a migration would do to a vhost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MigrationPlan {
+    /// The vhost.
+    pub vhost: String,
+    /// The queue that is replaced, and what it is replaced by and how; `None` for plain changes.
+    pub subject: Option<PlannedReplacement>,
+    /// The steps, in order.
+    pub steps: Vec<Step>,
+    /// How far the vhost is.
+    pub position: Position,
+    /// The proof; `None` for plain changes, which are what somebody asked for.
+    pub proof: Option<Proof>,
+    /// What has to be known.
+    pub findings: Vec<Finding>,
+    /// Who else gets the old queue's messages.
+    pub neighbours: Vec<Neighbour>,
+    /// The file that takes the exchanges in between down, with `teardown: later`.
+    pub clean_up: Option<String>,
+}
+
+/// A replacement as a plan names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedReplacement {
+    /// The queue that is replaced.
+    pub old: String,
+    /// The queue that takes its place.
+    pub new: String,
+    /// By which sequence.
+    pub method: Method,
+}
+
+impl MigrationPlan {
+    /// Plans a migration for a vhost as it is, whether it has begun or not.
+    ///
+    /// ```
+    /// use acemq_core::migration::{MigrationFile, MigrationPlan};
+    /// use acemq_core::rabbitmq::{BindingDeclaration, Broker, ExchangeDeclaration, QueueDeclaration, Version};
+    /// use acemq_core::state::State;
+    /// use acemq_core::topology::Format;
+    ///
+    /// let mut state = State::empty(Broker::rabbitmq(Version::new(4, 0, 5)), "/");
+    /// state.insert_exchange(ExchangeDeclaration::durable("orders", "topic"));
+    /// state.insert_queue(QueueDeclaration::durable("new"));
+    /// state.bindings.insert(BindingDeclaration::queue("orders", "new", "order.*"));
+    ///
+    /// let text = "acemq_migration: 1\nreplace: { queue: new, with: { name: new.v2, type: quorum } }";
+    /// let plan = MigrationPlan::new(&MigrationFile::parse(text, Format::Yaml).unwrap(), &state).unwrap();
+    /// assert!(plan.proof.as_ref().is_some_and(|proof| proof.holds()));
+    /// assert_eq!(plan.refusal(), None);
+    /// ```
+    ///
+    /// # Errors
+    /// When the queue is not there, when the source of the state does not show exchanges, queues and bindings, and when a
+    /// broker would refuse a step.
+    pub fn new(file: &MigrationFile, live: &State) -> Result<Self, MigrationError> {
+        if !(live.known.exchanges && live.known.queues && live.known.bindings) {
+            let message = format!("the exchanges, queues and bindings of vhost {} are not known", quoted(&live.vhost));
+            let help = "give the broker's management API, or a definitions file";
+            return Err(MigrationError::new("migration_refused", message, help).with("reason", "state_unknown"));
+        }
+        match &file.work {
+            Work::Replace(replacement) => Self::replace(replacement, live),
+            Work::Changes(changes) => Self::change(changes, live),
+        }
+    }
+
+    fn replace(replacement: &Replacement, live: &State) -> Result<Self, MigrationError> {
+        if replacement.options.keep_name {
+            let message = "keep_name: true is not done in one migration";
+            let help = "write a second file that replaces the new queue by one of the old name; it runs when the first is done";
+            return Err(MigrationError::new("migration_refused", message, help).with("reason", "keep_name"));
+        }
+        let initial = undo_in_mind(live, replacement)?;
+        let setting = Setting::new(replacement, &initial)?;
+        let steps = sequence::steps(&setting)?;
+        let findings = match initial.queue(&replacement.old) {
+            Presence::There(old) => inspect(&initial, replacement, old),
+            Presence::Absent | Presence::Unknown => Vec::new(),
+        };
+        let states = rehearse(&initial, steps.iter().map(|step| &step.action))
+            .map_err(|step| foreseen(&findings).unwrap_or_else(|| refused(&steps, step)))?;
+        let position = locate(replacement, &steps, &states, live);
+        let wiring = declarations(&replacement.tables);
+        let subject = Subject {
+            initial: &initial,
+            old: &replacement.old,
+            new: &replacement.new,
+            wiring: &wiring,
+            duplicates_allowed: replacement.options.method == Method::Overlap,
+            limit: MAX_CLASSES,
+        };
+        let proof = prove(&subject, steps.iter().map(|step| &step.action));
+        let clean_up = (replacement.options.teardown == Teardown::Later).then(|| clean_up(&setting)).transpose()?;
+        let mut plan = Self {
+            vhost: live.vhost.clone(),
+            subject: Some(PlannedReplacement {
+                old: replacement.old.clone(),
+                new: replacement.new.clone(),
+                method: replacement.options.method,
+            }),
+            position,
+            proof: Some(proof),
+            findings,
+            neighbours: neighbours(&initial, &replacement.old),
+            clean_up,
+            steps,
+        };
+        plan.keep_what_was_there(&states);
+        Ok(plan)
+    }
+
+    /// What a step finds done is not taken back by an undo: it belongs to somebody else.
+    fn keep_what_was_there(&mut self, states: &[std::sync::Arc<State>]) {
+        for (step, pair) in self.steps.iter_mut().zip(states.windows(2)) {
+            if let [before, after] = pair
+                && std::sync::Arc::ptr_eq(before, after)
+            {
+                step.inverse = None;
+            }
+        }
+    }
+
+    fn change(changes: &[Change], live: &State) -> Result<Self, MigrationError> {
+        let steps = changed_steps(changes, live);
+        let states = rehearse(live, steps.iter().map(|step| &step.action)).map_err(|step| refused(&steps, step))?;
+        let done = steps.iter().take_while(|step| {
+            step.action.changes() && step.after.iter().all(|condition| condition.holds(live) == Some(true))
+        });
+        let mut plan = Self {
+            vhost: live.vhost.clone(),
+            subject: None,
+            position: Position::At(done.count()),
+            proof: None,
+            findings: Vec::new(),
+            neighbours: Vec::new(),
+            clean_up: None,
+            steps,
+        };
+        plan.keep_what_was_there(&states);
+        Ok(plan)
+    }
+
+    /// Why the migration must not run, as a sentence; `None` when it may.
+    pub fn refusal(&self) -> Option<String> {
+        if let Some(finding) = self.findings.iter().find(|finding| finding.weight == Weight::Refused) {
+            return Some(format!("{}; {}", finding.message, finding.help));
+        }
+        if let Some(proof) = self.proof.as_ref().filter(|proof| !proof.holds()) {
+            return Some(proof.to_string());
+        }
+        match &self.position {
+            Position::At(_) => None,
+            Position::Astray { .. } => Some(self.position.to_string()),
+        }
+    }
+
+    /// How many steps are done, where that is known.
+    pub fn done(&self) -> Option<usize> {
+        match self.position {
+            Position::At(done) => Some(done),
+            Position::Astray { .. } => None,
+        }
+    }
+}
+
+/// The finding that explains why a broker would refuse.
+fn foreseen(findings: &[Finding]) -> Option<MigrationError> {
+    let finding = findings.iter().find(|finding| finding.weight == Weight::Refused)?;
+    let error = MigrationError::new("migration_refused", finding.message.clone(), finding.help.clone());
+    Some(error.with("reason", finding.code))
+}
+
+fn refused(steps: &[Step], RefusedStep { at, refused }: RefusedStep) -> MigrationError {
+    let step = steps.get(at).map(|step| step.action.to_string()).unwrap_or_default();
+    let message = format!("the broker would refuse step {} ({step}): {} {}", at + 1, refused.code, refused.text);
+    MigrationError::new("migration_refused", message, "change the file so that it asks for what the broker can do")
+        .with("reason", "broker")
+        .with("step", at + 1)
+}
+
+fn changed_steps(changes: &[Change], live: &State) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for change in changes {
+        match change {
+            Change::Do(actions) => {
+                steps.extend(actions.iter().cloned().map(|action| Step::new(Phase::Change, action)));
+            }
+            Change::DeleteExchange(name) => {
+                let there = live.exchange(name).there().map(|exchange| exchange.into_owned());
+                let exchange = there.unwrap_or_else(|| crate::rabbitmq::ExchangeDeclaration::durable(name, "direct"));
+                steps.push(Step::new(Phase::Change, Action::DeleteExchange(exchange)));
+            }
+            Change::DeleteQueue { queue, guarded } => {
+                let mut delete = Step::new(Phase::Change, Action::DeleteQueue(queue.clone()));
+                if *guarded {
+                    // What led here may be gone on one node and not yet on another.
+                    if let Some(binding) = unbound_here(&steps, queue) {
+                        steps.push(Step::new(Phase::Change, Action::AwaitNodes { binding, bound: false }));
+                    }
+                    let returning = super::findings::returning(live, queue);
+                    let drain = Action::Drain { queue: queue.clone(), returning };
+                    steps.push(Step::new(Phase::Change, drain).requiring([Condition::Unreachable(queue.clone())]));
+                } else {
+                    delete.before.clear();
+                }
+                steps.push(delete);
+            }
+        }
+    }
+    steps
+}
+
+/// The last binding that the steps take away before a queue is deleted, if there is one.
+fn unbound_here(steps: &[Step], queue: &str) -> Option<crate::rabbitmq::BindingDeclaration> {
+    steps.iter().rev().find_map(|step| match &step.action {
+        Action::Unbind(binding) if binding.destination == queue => Some(binding.clone()),
+        _ => None,
+    })
+}
+
+/// The file that does what `teardown: later` leaves.
+fn clean_up(setting: &Setting<'_>) -> Result<String, MigrationError> {
+    let now = Replacement {
+        options: super::options::Options { teardown: Teardown::Now, ..setting.replacement.options.clone() },
+        ..setting.replacement.clone()
+    };
+    let setting = Setting::new(&now, setting.state)?;
+    let steps = sequence::steps(&setting)?;
+    let rest = steps.iter().filter(|step| matches!(step.phase, Phase::Teardown | Phase::Retire));
+    let lines: Vec<String> = rest.filter_map(|step| change_line(&step.action)).collect();
+    Ok(format!("acemq_migration: 1\nchanges:\n{}", lines.concat()))
+}
+
+fn change_line(action: &Action) -> Option<String> {
+    let entry = match action {
+        Action::Bind(binding) | Action::Unbind(binding) => {
+            let mut table = serde_json::to_value(crate::rabbitmq::BindingTable::of(binding)).unwrap_or_default();
+            if let Some(table) = table.as_object_mut() {
+                table.remove("fingerprint");
+            }
+            serde_json::json!({ action.name(): table })
+        }
+        Action::DeleteExchange(exchange) => serde_json::json!({ "delete": { "exchange": exchange.name } }),
+        Action::DeleteQueue(queue) => serde_json::json!({ "delete": { "queue": queue, "guard": "empty" } }),
+        _ => return None,
+    };
+    Some(format!("  - {entry}\n"))
+}
+
+/// Whether a queue has a binding that no wiring of its own explains.
+pub(super) fn is_bound_beyond(state: &State, replacement: &Replacement) -> bool {
+    let wired = |line: &str| replacement.tables.bindings.iter().any(|binding| binding.declaration.canonical() == line);
+    leading_to(state, &replacement.new).any(|binding| !wired(&binding.canonical()))
+}
