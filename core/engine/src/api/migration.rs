@@ -34,8 +34,7 @@ pub struct PlannedMigration {
 impl Request for PlanMigration {
     type Answer = PlannedMigration;
     const NAME: &'static str = "migration.plan";
-    const ABOUT: &'static str =
-        "The steps that replace a live queue, the proof that no message is lost or doubled, and how many steps are done.";
+    const ABOUT: &'static str = "The steps that replace a live queue, the proof that no message is lost or doubled, and how many steps are done.";
     const CODES: &'static [&'static [&'static str]] =
         &[MigrationError::CODES, STATE_CODES[0], STATE_CODES[1], STATE_CODES[2], STATE_CODES[3]];
 

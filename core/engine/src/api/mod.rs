@@ -21,6 +21,7 @@ mod declared;
 mod definitions;
 mod embedded;
 mod failure;
+mod migration;
 mod names;
 mod plan;
 mod request;
@@ -52,6 +53,7 @@ pub use embedded::{
     UserPermissions,
 };
 pub use failure::{Failure, FailureProblem};
+pub use migration::{PlanMigration, PlannedMigration};
 pub use names::{
     CheckName, CheckedName, DelayText, DerivedNames, ImpliedNames, NameAnswer, Named, RetryQueueName, TextAnswer,
 };
@@ -87,6 +89,7 @@ pub static OPERATIONS: &[Operation] = &[
     Operation::of::<ParseDuration>(),
     Operation::of::<RunBroker>(),
     Operation::of::<Simulate>(),
+    Operation::of::<PlanMigration>(),
     Operation::of::<CheckName>(),
     Operation::of::<DelayText>(),
     Operation::of::<ImpliedNames>(),

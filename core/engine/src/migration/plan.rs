@@ -6,7 +6,7 @@ use super::error::MigrationError;
 use super::file::{MigrationFile, Replacement, Work};
 use super::findings::{Finding, Weight, inspect};
 use super::neighbours::{Neighbour, neighbours};
-use super::options::{Method, Teardown};
+use super::options::{DrainOptions, Method, Teardown};
 use super::position::{Position, locate, undo_in_mind};
 use super::proof::{MAX_CLASSES, Proof, Subject, prove};
 use super::rehearsal::{RefusedStep, rehearse};
@@ -32,6 +32,8 @@ pub struct MigrationPlan {
     pub findings: Vec<Finding>,
     /// Who else gets the old queue's messages.
     pub neighbours: Vec<Neighbour>,
+    /// How long and how closely is waited.
+    pub waiting: DrainOptions,
     /// The file that takes the exchanges in between down, with `teardown: later`.
     pub clean_up: Option<String>,
 }
@@ -120,6 +122,7 @@ impl MigrationPlan {
             proof: Some(proof),
             findings,
             neighbours: neighbours(&initial, &replacement.old),
+            waiting: replacement.options.drain,
             clean_up,
             steps,
         };
@@ -151,6 +154,7 @@ impl MigrationPlan {
             proof: None,
             findings: Vec::new(),
             neighbours: Vec::new(),
+            waiting: DrainOptions::default(),
             clean_up: None,
             steps,
         };

@@ -2,6 +2,7 @@
 
 mod planning;
 mod refusals;
+mod running;
 
 use super::{MigrationFile, MigrationPlan};
 use crate::rabbitmq::{BindingDeclaration, Broker, ExchangeDeclaration, QueueDeclaration, Version};

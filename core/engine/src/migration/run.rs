@@ -1,0 +1,232 @@
+//! Running a migration without I/O: the host reads the table, asks what to do now, does it, and reads the table again.
+//!
+//! What is done is never remembered, it is read: a plan made from the table that was just read says how far the vhost is
+//! ([`MigrationPlan::done`]). So a runner may be killed at any moment and another one goes on, and each change is verified by
+//! the plan that follows it. Only waiting leaves no trace in the table; [`Run`] keeps what was seen while waiting, and a new
+//! run waits again.
+
+use super::action::{Action, Condition};
+use super::options::DrainOptions;
+use super::plan::MigrationPlan;
+use super::step::Phase;
+use crate::name::quoted;
+use crate::state::State;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What a host does next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Order {
+    /// Do this; then read the table, plan, and ask again.
+    Do(Action),
+    /// Look at these queues, and give what you see to [`Run::saw_queues`]; then ask again.
+    LookAt(Vec<String>),
+    /// Wait until every running node knows whether the binding is there, and call [`Run::nodes_know`]; then ask again.
+    AskNodes(Action),
+    /// Wait so many milliseconds; then ask again.
+    Pause(u64),
+    /// Everything is done.
+    Finished,
+    /// It cannot go on now, and nothing is wrong: run it again later.
+    Waiting(String),
+    /// Somebody has to look at it first.
+    Stopped(String),
+}
+
+/// A queue as the broker describes it at a moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueueSight {
+    /// Its name.
+    pub queue: String,
+    /// Messages that are ready; `None` where nobody answers for it.
+    pub ready: Option<u64>,
+    /// Messages that consumers hold; `None` where nobody tells.
+    pub unacknowledged: Option<u64>,
+    /// Consumers.
+    pub consumers: u64,
+    /// How long the zeros of its numbers may be old, in milliseconds: 0 for a classic queue, which answers for itself;
+    /// statistics of a quorum queue come in rounds.
+    pub lag_ms: u64,
+}
+
+/// What a run has seen while it waits. Serialises, so that a host may keep it; nothing is lost with it but time.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// The steps that the table shows as done, when it was last looked at.
+    base: usize,
+    /// Steps behind them that leave no trace, and are done.
+    passed: usize,
+    /// How often the present change was sent.
+    sent: u32,
+    /// Since when the present step is waited for, in milliseconds of the host's clock.
+    since_ms: Option<u64>,
+    /// How many looks in a row found nothing, and from when on what they saw can be believed.
+    quiet: u32,
+    believed_from_ms: u64,
+    /// Somebody did not answer at the last look.
+    unclear: bool,
+    /// Unacknowledged messages at the last look, and how many looks in a row found more.
+    unacknowledged: u64,
+    rising: u32,
+    seen: BTreeMap<String, u64>,
+}
+
+/// A change that the broker accepts and the table does not show is sent so often.
+const ATTEMPTS: u32 = 3;
+
+/// So many looks in a row with more unacknowledged messages than before mean that consumers take and do not finish.
+const RISES: u32 = 10;
+
+impl Run {
+    /// A run that has seen nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What to do now. `plan` is made from `live`, which was read just now; `now_ms` is a clock that does not go back.
+    pub fn next(&mut self, plan: &MigrationPlan, live: &State, now_ms: u64) -> Order {
+        if let Some(refusal) = plan.refusal() {
+            return Order::Stopped(refusal);
+        }
+        let done = plan.done().unwrap_or_default();
+        if done != self.base {
+            *self = Self { base: done, ..Self::default() };
+        }
+        while let Some(step) = plan.steps.get(self.base.saturating_add(self.passed)) {
+            if !step.action.changes() {
+                return self.wait(plan, &step.action, step.phase, now_ms);
+            }
+            let is_true = |condition: &Condition| condition.holds(live) == Some(true);
+            if self.sent > 0 && step.after.iter().all(is_true) {
+                self.pass();
+                continue;
+            }
+            let unmet = step.before.iter().find(|condition| !condition.is_observed() && !is_true(condition));
+            if let Some(unmet) = unmet {
+                return Order::Stopped(format!("before \"{}\" this must be true and is not: {unmet}", step.action));
+            }
+            if self.sent >= ATTEMPTS {
+                return Order::Stopped(format!(
+                    "the broker accepted \"{}\", and its table does not show it",
+                    step.action
+                ));
+            }
+            self.sent += 1;
+            return Order::Do(step.action.clone());
+        }
+        Order::Finished
+    }
+
+    /// The step that was waited for is done.
+    fn pass(&mut self) {
+        *self = Self { base: self.base, passed: self.passed.saturating_add(1), ..Self::default() };
+    }
+
+    fn wait(&mut self, plan: &MigrationPlan, action: &Action, phase: Phase, now_ms: u64) -> Order {
+        let first = self.since_ms.is_none();
+        let since = *self.since_ms.get_or_insert(now_ms);
+        let waited = now_ms.saturating_sub(since);
+        let options = plan.waiting;
+        match action {
+            Action::Rest { ms } if waited >= *ms => {
+                self.pass();
+                Order::Pause(0)
+            }
+            Action::Rest { ms } => Order::Pause(ms.saturating_sub(waited)),
+            Action::AwaitNodes { .. } => Order::AskNodes(action.clone()),
+            Action::AwaitConsumers { queue, count } => {
+                let consumers = self.seen.get(queue).copied().unwrap_or_default();
+                if consumers >= u64::from(*count) {
+                    self.pass();
+                    Order::Pause(0)
+                } else if waited >= options.timeout_ms {
+                    Order::Waiting(format!(
+                        "queue {} has {consumers} of {count} consumers; start them and run again",
+                        quoted(queue)
+                    ))
+                } else if first || !self.seen.contains_key(queue) {
+                    Order::LookAt(vec![queue.clone()])
+                } else {
+                    self.seen.clear();
+                    Order::Pause(options.poll_ms)
+                }
+            }
+            Action::Drain { queue, returning } => {
+                let mut queues = vec![queue.clone()];
+                queues.extend(returning.iter().cloned());
+                self.drain(options, &queues, phase, now_ms, waited)
+            }
+            _ => Order::Stopped(format!("\"{action}\" is no waiting")),
+        }
+    }
+
+    fn drain(&mut self, options: DrainOptions, queues: &[String], phase: Phase, now_ms: u64, waited: u64) -> Order {
+        let left: u64 = self.seen.values().sum();
+        if queues.iter().any(|queue| !self.seen.contains_key(queue)) {
+            return Order::LookAt(queues.to_vec());
+        }
+        let name = queues.first().map(|queue| quoted(queue)).unwrap_or_default();
+        if phase == Phase::Retire && left > 0 {
+            return Order::Stopped(format!(
+                "{left} messages arrived in queue {name} from outside after it was empty: somebody publishes to it by its name, a shovel or a retry queue leads to it; change that, let it run empty, and run again"
+            ));
+        }
+        if self.quiet >= options.stable && now_ms >= self.believed_from_ms {
+            self.pass();
+            return Order::Pause(0);
+        }
+        if self.rising >= RISES {
+            return Order::Stopped(format!(
+                "consumers of queue {name} take more messages than they finish: {} are unacknowledged, and more at each look",
+                self.unacknowledged
+            ));
+        }
+        if waited >= options.timeout_ms && self.unclear {
+            return Order::Waiting(format!(
+                "nobody tells whether queue {name} is empty; check that the management API shows message counts, and run again"
+            ));
+        }
+        if waited >= options.timeout_ms {
+            return Order::Waiting(format!(
+                "queue {name} still holds {left} messages, {} of them unacknowledged; run again when its consumers are through",
+                self.unacknowledged
+            ));
+        }
+        self.seen.clear();
+        Order::Pause(options.poll_ms)
+    }
+
+    /// Tells what the broker says about the queues that were to be looked at.
+    pub fn saw_queues(&mut self, sights: &[QueueSight], waits_for_consumers: bool, now_ms: u64) {
+        if waits_for_consumers {
+            self.seen = sights.iter().map(|sight| (sight.queue.clone(), sight.consumers)).collect();
+            return;
+        }
+        let held = |sight: &QueueSight| sight.ready.unwrap_or(0).saturating_add(sight.unacknowledged.unwrap_or(0));
+        self.seen = sights.iter().map(|sight| (sight.queue.clone(), held(sight))).collect();
+        self.unclear = sights.iter().any(|sight| sight.ready.is_none() || sight.unacknowledged.is_none());
+        let unacknowledged = sights.iter().filter_map(|sight| sight.unacknowledged).sum();
+        self.rising = if unacknowledged > self.unacknowledged { self.rising.saturating_add(1) } else { 0 };
+        self.unacknowledged = unacknowledged;
+        // What nobody tells is not nothing.
+        if !self.unclear && self.seen.values().all(|left| *left == 0) {
+            if self.quiet == 0 {
+                let lag = sights.iter().map(|sight| sight.lag_ms).max().unwrap_or_default();
+                self.believed_from_ms = now_ms.saturating_add(lag);
+            }
+            self.quiet = self.quiet.saturating_add(1);
+        } else {
+            self.quiet = 0;
+        }
+    }
+
+    /// Tells that every running node has applied the change that was asked about.
+    pub fn nodes_know(&mut self) {
+        self.pass();
+    }
+
+    /// Messages that the queues which are waited for still held at the last look.
+    pub fn messages_left(&self) -> u64 {
+        self.seen.values().sum()
+    }
+}
