@@ -224,7 +224,7 @@ impl Inspection<'_> {
                 Weight::Refused,
                 "new_bound",
                 message,
-                "take these bindings away, or give the new queue another name",
+                "if it took the old queue's place already, a client brought a binding of the old queue back, and that one has to go; else give the new queue another name",
             );
         }
         if let Presence::There(stored) = self.state.queue(&new.name) {
