@@ -49,6 +49,6 @@ test_python() {
     echo "the source distribution, built in an environment of its own"
     # The sources alone have to be enough; what is built of other crates may be used again.
     CARGO_TARGET_DIR=$target MATURIN_PEP517_ARGS="--profile dev" PIP_NO_INDEX=1 PIP_FIND_LINKS=$python_wheels \
-        fresh_venv "$python_work/from-source" --no-binary acemq-core acemq-core
+        fresh_venv "$python_work/from-source" --no-cache-dir --no-binary acemq-core acemq-core
     "$python_work/from-source/bin/python" "$package/tests/conformance.py"
 }
