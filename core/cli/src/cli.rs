@@ -43,6 +43,8 @@ pub enum Command {
     Route(RouteArguments),
     /// Say what is wrong with definitions, a topology or a live broker, with the message that shows it
     Audit(AuditArguments),
+    /// Draw a topology, definitions or a live vhost, with dead letters, retries and findings
+    Graph(GraphArguments),
     /// Play a timeline of messages, failures and clock steps on the embedded broker
     Simulate(SimulateArguments),
     /// List, run or export the fixtures that every library in every language has to pass
@@ -370,6 +372,33 @@ pub struct AuditArguments {
     pub explain: Option<String>,
     #[command(flatten)]
     pub format: FormatArgument,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Picture {
+    /// For Graphviz
+    Dot,
+    /// For Mermaid
+    Mermaid,
+    /// A picture
+    Svg,
+    /// A page with a search and the findings; needs no network
+    Html,
+}
+
+#[derive(Debug, Args)]
+pub struct GraphArguments {
+    #[command(flatten)]
+    pub state: StateArguments,
+    /// What to draw for
+    #[arg(long, value_enum, default_value_t = Picture::Dot)]
+    pub format: Picture,
+    /// Draw every queue and exchange, however many there are; else those of one shape are drawn as one
+    #[arg(long)]
+    pub all: bool,
+    /// Also mark what an upgrade to this RabbitMQ version will refuse, ignore or change
+    #[arg(long, value_name = "VERSION")]
+    pub target: Option<Version>,
 }
 
 #[derive(Debug, Args)]

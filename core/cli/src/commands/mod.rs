@@ -6,6 +6,7 @@ mod conformance;
 mod document;
 mod drift;
 mod explain;
+mod graph;
 mod matching;
 mod plan;
 mod retry;
@@ -31,6 +32,7 @@ pub fn run(command: Command) -> Result<Report, Failure> {
         Command::Explain(arguments) => explain::explain(&arguments),
         Command::Route(arguments) => route::route(&arguments),
         Command::Audit(arguments) => audit::audit(&arguments),
+        Command::Graph(arguments) => graph::graph(&arguments),
         Command::Simulate(arguments) => simulate::simulate(&arguments),
         Command::Conformance(arguments) => conformance::conformance(&arguments),
         Command::Schema => self_description::schema(),

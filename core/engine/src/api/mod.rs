@@ -15,6 +15,7 @@
 //! assert_eq!(failure.code(), "duration_no_unit");
 //! ```
 
+mod audit;
 mod broker;
 mod conformance;
 mod declared;
@@ -34,6 +35,7 @@ mod tests;
 mod topic;
 mod topology;
 
+pub use audit::{AuditVhost, DrawVhost, ExplainFinding, Picture, PictureForm};
 pub use broker::{
     CompareQueues, Declarable, DifferenceAnswer, Equivalence, ExplainRefusal, Fingerprint, FingerprintOf,
     PredictAnswer, Predicted, PredictedRefusal, WantedExchange, WantedQueue,
@@ -76,6 +78,9 @@ pub const CONFORMANCE_VERSION: u32 = 1;
 
 /// Every operation, by name.
 pub static OPERATIONS: &[Operation] = &[
+    Operation::of::<AuditVhost>(),
+    Operation::of::<ExplainFinding>(),
+    Operation::of::<DrawVhost>(),
     Operation::of::<CompareQueues>(),
     Operation::of::<ExplainRefusal>(),
     Operation::of::<PredictAnswer>(),

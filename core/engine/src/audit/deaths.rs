@@ -5,9 +5,10 @@ use super::Report;
 use super::codes::Code;
 use super::finding::{Example, Finding, exchange_words, quoted};
 use super::keys::Answer;
+use super::queue::{DeadLetter, Queue};
 use super::story::Story;
 use super::ways::{Through, Way, Ways, likely_reason};
-use super::world::{DeadLetter, Exchange, Given, Kind, Queue, World};
+use super::world::{Exchange, Given, Kind, World};
 use crate::rabbitmq::QueueType;
 use crate::state::Presence;
 

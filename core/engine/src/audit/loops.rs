@@ -6,9 +6,10 @@
 
 use super::codes::Code;
 use super::finding::{Death, Finding, exchange_words, few, quoted};
+use super::queue::Queue;
 use super::story::Story;
 use super::ways::{Through, Way, Ways, likely_reason};
-use super::world::{Queue, World};
+use super::world::World;
 use super::{Options, Report};
 use crate::embedded::DeathReason;
 use crate::rabbitmq::Version;

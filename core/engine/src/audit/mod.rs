@@ -28,9 +28,12 @@ mod codes;
 mod deaths;
 mod exchanges;
 mod finding;
+mod graph;
 mod keys;
 mod loops;
 mod policies;
+mod questions;
+mod queue;
 mod report;
 mod retention;
 mod story;
@@ -40,11 +43,13 @@ mod world;
 
 pub use codes::{About, Code, Severity, UnknownCode, page};
 pub use finding::{Death, Example, Finding, Object, ObjectKind, Outcome};
+pub use graph::{Edge, EdgeKind, Graph, Node, NodeKind, graph};
 pub use keys::STATE_BOUND;
 pub use report::{AuditDocument, Report, Summary};
 
 use crate::rabbitmq::Version;
 use crate::state::State;
+use std::borrow::Cow;
 
 /// What the audit is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -60,27 +65,31 @@ pub struct Options {
 ///
 /// A vhost whose policies are not known (a file written by hand, without the list) is judged as if it had none.
 pub fn audit(state: &State, options: &Options) -> Report {
-    let mut without_policies;
-    let state = if state.known.policies {
-        state
-    } else {
-        without_policies = state.clone();
-        without_policies.known.policies = true;
-        &without_policies
-    };
-    let world = world::World::new(state);
-    let ways = ways::Ways::new(&world);
-    let mut report = Report::new(state, options);
-    deaths::check(&world, &ways, &mut report);
-    let cycles = loops::cycles(&world, &ways);
-    loops::check(&world, &ways, &cycles, options, &mut report);
-    loops::cross_talk(&world, &ways, &mut report);
-    let targets = loops::dead_targets(&world, &ways);
-    retention::check(&world, &targets, &cycles, &mut report);
-    exchanges::check(&world, &mut report);
-    exchanges::queues(&world, &targets.keys().copied().collect(), &mut report);
-    bindings::check(&world, &mut report);
-    policies::check(&world, &mut report);
-    upgrade::check(&world, options, &mut report);
+    audit_of(&world::World::new(&with_known_policies(state)), options)
+}
+
+fn with_known_policies(state: &State) -> Cow<'_, State> {
+    if state.known.policies {
+        return Cow::Borrowed(state);
+    }
+    let mut state = state.clone();
+    state.known.policies = true;
+    Cow::Owned(state)
+}
+
+fn audit_of(world: &world::World<'_>, options: &Options) -> Report {
+    let ways = ways::Ways::new(world);
+    let mut report = Report::new(world.state, options);
+    deaths::check(world, &ways, &mut report);
+    let cycles = loops::cycles(world, &ways);
+    loops::check(world, &ways, &cycles, options, &mut report);
+    loops::cross_talk(world, &ways, &mut report);
+    let targets = loops::dead_targets(world, &ways);
+    retention::check(world, &targets, &cycles, &mut report);
+    exchanges::check(world, &mut report);
+    exchanges::queues(world, &targets.keys().copied().collect(), &mut report);
+    bindings::check(world, &mut report);
+    policies::check(world, &mut report);
+    upgrade::check(world, options, &mut report);
     report.finish()
 }

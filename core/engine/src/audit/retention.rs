@@ -4,7 +4,8 @@ use super::Report;
 use super::codes::Code;
 use super::finding::{Death, Finding, few, quoted};
 use super::loops::Cycle;
-use super::world::{Given, Queue, World};
+use super::queue::Queue;
+use super::world::{Given, World};
 use crate::rabbitmq::QueueType;
 use std::collections::{BTreeMap, BTreeSet};
 

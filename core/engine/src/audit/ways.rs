@@ -2,7 +2,8 @@
 
 use super::finding::Death;
 use super::keys::KeySet;
-use super::world::{Exchange, Kind, Queue, World};
+use super::queue::Queue;
+use super::world::{Exchange, Kind, World};
 use crate::embedded::DeathReason;
 use crate::rabbitmq::{BindingDeclaration, DestinationType};
 use crate::routing::HeadersMatch;

@@ -1,13 +1,14 @@
 //! The vhost as the audit looks at it: effective settings, both ends of every binding, and where keys go.
 
 use super::finding::{Example, Finding, Object, ObjectKind, Outcome, exchange_words, few, quoted};
-use super::keys::{Answer, Follow, KeySet, Letter, Nodes, PatternTree, find, literal_words, topic_words};
-use crate::policy::{Effective, Policies, Setting};
-use crate::rabbitmq::{BindingDeclaration, DestinationType, QueueDeclaration, QueueType, Version};
+use super::keys::{KeySet, PatternTree, literal_words, topic_words};
+use super::queue::Queue;
+use crate::policy::{Policies, Setting};
+use crate::rabbitmq::{BindingDeclaration, DestinationType, Version};
 use crate::routing::{HeadersMatch, headers_match};
 use crate::state::{PREDECLARED_EXCHANGES, Presence, State};
 use crate::topic::Words;
-use crate::value::{Table, Value};
+use crate::value::Table;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -54,32 +55,12 @@ pub(super) struct Exchange<'a> {
 
 /// What an exchange's bindings lead to, by key.
 #[derive(Debug)]
-struct ExchangeTable<'a> {
+pub(super) struct ExchangeTable<'a> {
     /// Whatever the key.
-    always: Vec<End<'a>>,
+    pub(super) always: Vec<End<'a>>,
     /// Perhaps: it depends on headers, or on a plugin.
-    perhaps: Vec<(End<'a>, Option<&'a BindingDeclaration>)>,
-    by_key: PatternTree<'a, End<'a>>,
-}
-
-/// A queue with what holds for it.
-#[derive(Debug)]
-pub(super) struct Queue<'a> {
-    pub(super) name: &'a str,
-    pub(super) declaration: &'a QueueDeclaration,
-    pub(super) kind: Option<QueueType>,
-    pub(super) effective: Effective,
-    pub(super) dead_letter: Given<DeadLetter>,
-}
-
-/// Where a queue's dead letters go.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct DeadLetter {
-    pub(super) exchange: String,
-    /// The key that they get; without one they keep theirs.
-    pub(super) key: Option<String>,
-    /// A message without a target is kept.
-    pub(super) at_least_once: bool,
+    pub(super) perhaps: Vec<(End<'a>, Option<&'a BindingDeclaration>)>,
+    pub(super) by_key: PatternTree<'a, End<'a>>,
 }
 
 /// What a key reaches.
@@ -186,7 +167,7 @@ impl<'a> World<'a> {
         }
     }
 
-    fn table<'w>(&'w self, exchange: &'w Exchange<'a>) -> &'w ExchangeTable<'a> {
+    pub(super) fn table<'w>(&'w self, exchange: &'w Exchange<'a>) -> &'w ExchangeTable<'a> {
         exchange.table.get_or_init(|| self.make_table(exchange))
     }
 
@@ -242,12 +223,12 @@ impl<'a> World<'a> {
         })
     }
 
-    fn has_alternates(&self, exchange: &str) -> bool {
+    pub(super) fn has_alternates(&self, exchange: &str) -> bool {
         self.behind(exchange).iter().any(|exchange| exchange.alternate != Given::Nothing)
     }
 
     /// The walk of `rabbit_exchange:route`, with the bindings that fit given by `matched`.
-    fn walk<'w>(
+    pub(super) fn walk<'w>(
         &'w self,
         exchange: &str,
         headers: Option<&Table>,
@@ -302,7 +283,7 @@ impl<'a> World<'a> {
     }
 
     /// An exchange and all that its messages can come to.
-    fn behind<'w>(&'w self, exchange: &str) -> Vec<&'w Exchange<'a>> {
+    pub(super) fn behind<'w>(&'w self, exchange: &str) -> Vec<&'w Exchange<'a>> {
         let mut found: Vec<&'w Exchange<'a>> = Vec::new();
         let mut seen = BTreeSet::new();
         let mut open: Vec<&'w Exchange<'a>> = self.exchanges.get(exchange).into_iter().collect();
@@ -318,50 +299,6 @@ impl<'a> World<'a> {
             }
         }
         found
-    }
-
-    /// The shortest key of a set that the exchange routes to no queue.
-    pub(super) fn unrouted<'w>(&'w self, set: &KeySet<'w>, exchange: &str) -> Answer {
-        if self.takes_all(exchange) {
-            return Answer::None;
-        }
-        self.ask(set, exchange, |reach| reach.queues.is_empty() && !reach.perhaps)
-    }
-
-    /// Whether it may be that the exchange routes no key of the set that is not routed for certain.
-    pub(super) fn certainly_routed<'w>(&'w self, set: &KeySet<'w>, exchange: &str) -> Answer {
-        self.ask(set, exchange, |reach| reach.queues.is_empty())
-    }
-
-    /// The shortest key of a set that the exchange routes to a queue, or may route to one.
-    pub(super) fn routed<'w>(&'w self, set: &KeySet<'w>, exchange: &str) -> Answer {
-        let follow = self.follow(exchange, true, |reach| !reach.queues.is_empty() || reach.perhaps);
-        find(set, &follow, &self.stranger)
-    }
-
-    fn ask<'w>(&'w self, set: &KeySet<'w>, exchange: &str, wanted: fn(&Reach<'w>) -> bool) -> Answer {
-        // Where nothing has an alternate, a key that fits fewer bindings reaches no more.
-        let all_words = self.has_alternates(exchange);
-        find(set, &self.follow(exchange, all_words, wanted), &self.stranger)
-    }
-
-    /// The shortest key that fits some binding of the exchange, whose alternate is therefore not used, and reaches no queue.
-    pub(super) fn bypassed<'w>(&'w self, exchange: &'w Exchange<'a>) -> Answer {
-        if exchange.outgoing.iter().all(|binding| binding.destination_type == DestinationType::Queue) {
-            return Answer::None;
-        }
-        self.unrouted_where(exchange, true)
-    }
-
-    /// The shortest key that fits no binding of the exchange, and that its alternate takes to no queue either.
-    pub(super) fn unmatched_and_unrouted<'w>(&'w self, exchange: &'w Exchange<'a>) -> Answer {
-        self.unrouted_where(exchange, false)
-    }
-
-    fn unrouted_where<'w>(&'w self, exchange: &'w Exchange<'a>, own_match: bool) -> Answer {
-        let mut follow = self.follow(exchange.name, true, |reach| reach.queues.is_empty() && !reach.perhaps);
-        follow.own_match = Some(own_match);
-        find(&KeySet::any(), &follow, &self.stranger)
     }
 
     /// Whether some message that comes to the exchange can come to a queue, or it cannot be told.
@@ -403,11 +340,6 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Whether a set holds no key at all.
-    pub(super) fn is_empty(&self, set: &KeySet<'_>) -> bool {
-        find(set, &super::keys::Everything, &self.stranger) == Answer::None
-    }
-
     /// A finding with a message that is published and does not die, when what it reaches is certain.
     pub(super) fn shown_by(
         &self,
@@ -436,67 +368,6 @@ impl<'a> World<'a> {
             outcome: if queues.is_empty() { Outcome::Lost } else { Outcome::Reaches { queues } },
             happens,
         })
-    }
-
-    fn follow<'w>(&'w self, exchange: &str, all_words: bool, wanted: fn(&Reach<'w>) -> bool) -> FollowRoutes<'w, 'a> {
-        FollowRoutes { world: self, exchanges: self.behind(exchange), all_words, own_match: None, wanted }
-    }
-
-    /// The shortest key of a set; `None` when it holds none, or none was found within the bound.
-    pub(super) fn sample(&self, set: &KeySet<'_>) -> Option<String> {
-        match find(set, &super::keys::Everything, &self.stranger) {
-            Answer::Key(key) => Some(key),
-            Answer::None | Answer::NotProven => None,
-        }
-    }
-}
-
-/// Follows a key through every exchange that it can come to.
-struct FollowRoutes<'w, 'a> {
-    world: &'w World<'a>,
-    /// The first is where the key enters.
-    exchanges: Vec<&'w Exchange<'a>>,
-    /// Whether words that the exchanges name matter, although the set does not name them.
-    all_words: bool,
-    /// Whether a binding of the first exchange has to fit, or must not.
-    own_match: Option<bool>,
-    wanted: fn(&Reach<'w>) -> bool,
-}
-
-impl<'w> Follow<'w> for FollowRoutes<'w, '_> {
-    type At = Vec<Nodes>;
-
-    fn start(&self) -> Self::At {
-        self.exchanges.iter().map(|exchange| self.world.table(exchange).by_key.start()).collect()
-    }
-
-    fn step(&self, at: &Self::At, letter: Letter<'w>) -> Self::At {
-        let exchanges = self.exchanges.iter().zip(at);
-        exchanges.map(|(exchange, nodes)| self.world.table(exchange).by_key.step(nodes, letter)).collect()
-    }
-
-    fn wanted(&self, at: &Self::At) -> bool {
-        let Some(first) = self.exchanges.first() else { return true };
-        if let Some(wanted) = self.own_match {
-            let table = self.world.table(first);
-            let fits = at.first().is_some_and(|nodes| table.by_key.ends(nodes).next().is_some());
-            if (fits || !table.always.is_empty() || !table.perhaps.is_empty()) != wanted {
-                return false;
-            }
-        }
-        let reach = self.world.walk(first.name, None, |exchange, table| {
-            let number = self.exchanges.iter().position(|known| known.name == exchange.name);
-            number.and_then(|number| at.get(number)).map(|nodes| table.by_key.ends(nodes).collect()).unwrap_or_default()
-        });
-        (self.wanted)(&reach)
-    }
-
-    fn letters(&self, at: &Self::At) -> Vec<Letter<'w>> {
-        if !self.all_words {
-            return Vec::new();
-        }
-        let exchanges = self.exchanges.iter().zip(at);
-        exchanges.flat_map(|(exchange, nodes)| self.world.table(exchange).by_key.letters(nodes)).collect()
     }
 }
 
@@ -548,76 +419,6 @@ impl Exchange<'_> {
         };
         self.internal && self.is_known() && !self.outgoing.is_empty() && !dead() && !alternate()
     }
-}
-
-impl<'a> Queue<'a> {
-    fn new(declaration: &'a QueueDeclaration, policies: &Policies<'a>) -> Self {
-        let effective = policies.effective(declaration);
-        let kind = declaration.queue_type();
-        let dead_letter = dead_letter(&effective, kind);
-        Self { name: &declaration.name, declaration, kind, effective, dead_letter }
-    }
-
-    /// The dead-letter exchange and key, when they are known.
-    pub(super) fn dead_letters(&self) -> Option<&DeadLetter> {
-        match &self.dead_letter {
-            Given::Value(dead_letter) => Some(dead_letter),
-            Given::Nothing | Given::Undecided => None,
-        }
-    }
-
-    /// An effective setting that is a whole number.
-    pub(super) fn number(&self, key: &str) -> Option<i64> {
-        self.effective.value(key).and_then(Value::as_integer)
-    }
-
-    /// An effective setting that is a text.
-    pub(super) fn text(&self, key: &str) -> Option<&str> {
-        self.effective.value(key).and_then(Value::as_text)
-    }
-
-    /// Whether messages die of age here.
-    pub(super) fn expires_messages(&self) -> bool {
-        self.number("message-ttl").is_some()
-    }
-
-    /// Whether messages die of a length limit here.
-    pub(super) fn drops_when_full(&self) -> bool {
-        let limited = self.number("max-length").is_some() || self.number("max-length-bytes").is_some();
-        limited && self.text("overflow") != Some("reject-publish")
-    }
-
-    /// How often a message may come back before it dies.
-    pub(super) fn delivery_limit(&self) -> Option<i64> {
-        let limit = self.number("delivery-limit").filter(|limit| *limit >= 0);
-        (self.kind == Some(QueueType::Quorum)).then_some(limit).flatten()
-    }
-}
-
-fn dead_letter(effective: &Effective, kind: Option<QueueType>) -> Given<DeadLetter> {
-    let text = |key: &str| match effective.settings.get(key) {
-        None => Given::Nothing,
-        Some(Setting { value: Some(value), .. }) => {
-            value.as_text().map_or(Given::Undecided, |text| Given::Value(text.to_owned()))
-        }
-        Some(_) => Given::Undecided,
-    };
-    let exchange = match text("dead-letter-exchange") {
-        Given::Value(exchange) => exchange,
-        // Policies that are not known at all show in `open` only.
-        Given::Nothing if effective.open.is_empty() => return Given::Nothing,
-        Given::Nothing | Given::Undecided => return Given::Undecided,
-    };
-    let key = match text("dead-letter-routing-key") {
-        Given::Value(key) => Some(key),
-        Given::Nothing => None,
-        Given::Undecided => return Given::Undecided,
-    };
-    let value = |key: &str| effective.value(key).and_then(Value::as_text);
-    let at_least_once = kind == Some(QueueType::Quorum)
-        && value("dead-letter-strategy") == Some("at-least-once")
-        && value("overflow") == Some("reject-publish");
-    Given::Value(DeadLetter { exchange, key, at_least_once })
 }
 
 fn alternate(state: &State, policies: &Policies<'_>, name: &str) -> Given<String> {

@@ -1,0 +1,20 @@
+//! `graph`: a vhost as a picture.
+
+use crate::cli::{GraphArguments, Picture};
+use crate::failure::Failure;
+use crate::input;
+use crate::output::Report;
+use acemq_core::audit::{self, Options};
+
+/// Exchanges, queues and the ways between them, with findings on the nodes.
+pub fn graph(arguments: &GraphArguments) -> Result<Report, Failure> {
+    let (state, partial) = input::state_or_part(&arguments.state)?;
+    let options = Options { target: arguments.target, partial };
+    let graph = audit::graph(&state, &options, arguments.all);
+    Ok(Report::done(match arguments.format {
+        Picture::Dot => graph.to_dot(),
+        Picture::Mermaid => graph.to_mermaid(),
+        Picture::Svg => graph.to_svg(),
+        Picture::Html => graph.to_html(),
+    }))
+}

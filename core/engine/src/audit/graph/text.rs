@@ -1,0 +1,123 @@
+//! The picture for tools that draw: Graphviz and Mermaid.
+
+use super::{EdgeKind, Graph, NodeKind};
+use crate::audit::codes::Severity;
+use std::fmt::Write as _;
+
+pub(super) const fn colour(severity: Option<Severity>) -> &'static str {
+    match severity {
+        Some(Severity::Error) => "#c0262d",
+        Some(Severity::Warning) => "#b7791f",
+        Some(Severity::Info) | None => "#4a5568",
+    }
+}
+
+impl Graph {
+    /// For Graphviz: `dot -Tsvg`.
+    pub fn to_dot(&self) -> String {
+        let mut out = String::from(
+            "digraph vhost {\n  rankdir=LR;\n  node [fontname=\"Helvetica\", fontsize=11];\n  edge [fontname=\"Helvetica\", fontsize=9];\n",
+        );
+        let _ = writeln!(out, "  label={};", quoted(&self.title));
+        for (number, node) in self.nodes.iter().enumerate() {
+            let (shape, style) = match node.kind {
+                NodeKind::Exchange(_) => ("ellipse", "solid"),
+                NodeKind::Queue(_) => ("box", "rounded"),
+                NodeKind::Missing => ("box", "dashed"),
+            };
+            let label = format!("{}\n{}", node.label(), node.kind_name());
+            let _ = write!(
+                out,
+                "  n{number} [label={}, shape={shape}, style=\"{style}\", color=\"{}\"",
+                quoted(&label),
+                colour(node.severity)
+            );
+            if node.severity > Some(Severity::Info) {
+                out.push_str(", penwidth=2");
+            }
+            if !node.findings.is_empty() {
+                let _ = write!(out, ", tooltip={}", quoted(&node.findings.join("\n")));
+            }
+            out.push_str("];\n");
+        }
+        for edge in &self.edges {
+            let style = match edge.kind {
+                EdgeKind::Binding => "color=\"#2d3748\"",
+                EdgeKind::Alternate => "color=\"#718096\", style=dotted",
+                EdgeKind::DeadLetter => "color=\"#c0262d\", style=dashed",
+                EdgeKind::Retry => "color=\"#2b6cb0\", style=dashed, constraint=false",
+            };
+            let _ = writeln!(out, "  n{} -> n{} [label={}, {style}];", edge.from, edge.to, quoted(&edge.label));
+        }
+        out.push_str("}\n");
+        out
+    }
+
+    /// For Mermaid, as Markdown renderers draw it.
+    pub fn to_mermaid(&self) -> String {
+        let mut out = String::from("flowchart LR\n");
+        for (number, node) in self.nodes.iter().enumerate() {
+            let label = format!("{}<br/>{}", plain(&node.label()), plain(node.kind_name()));
+            let _ = match node.kind {
+                NodeKind::Exchange(_) => writeln!(out, "  n{number}([\"{label}\"])"),
+                NodeKind::Queue(_) => writeln!(out, "  n{number}[\"{label}\"]"),
+                NodeKind::Missing => writeln!(out, "  n{number}{{{{\"{label}\"}}}}"),
+            };
+        }
+        for edge in &self.edges {
+            let arrow = match edge.kind {
+                EdgeKind::Binding => "-->",
+                EdgeKind::Alternate | EdgeKind::DeadLetter => "-.->",
+                EdgeKind::Retry => "==>",
+            };
+            let label = match edge.kind {
+                EdgeKind::Binding => plain(&edge.label),
+                EdgeKind::Alternate => "otherwise".to_owned(),
+                EdgeKind::DeadLetter => format!("dead {}", plain(&edge.label)).trim_end().to_owned(),
+                EdgeKind::Retry => format!("later {}", plain(&edge.label)).trim_end().to_owned(),
+            };
+            let label = if label.is_empty() { String::new() } else { format!("|\"{label}\"|") };
+            let _ = writeln!(out, "  n{} {arrow}{label} n{}", edge.from, edge.to);
+        }
+        for severity in [Severity::Error, Severity::Warning] {
+            let marked = self.nodes.iter().enumerate().filter(|(_, node)| node.severity == Some(severity));
+            let marked: Vec<String> = marked.map(|(number, _)| format!("n{number}")).collect();
+            if !marked.is_empty() {
+                let _ = writeln!(out, "  classDef {severity} stroke:{},stroke-width:3px", colour(Some(severity)));
+                let _ = writeln!(out, "  class {} {severity}", marked.join(","));
+            }
+        }
+        out
+    }
+}
+
+/// A text as Graphviz quotes it.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            c if c.is_control() => out.extend(c.escape_default()),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// A text that Mermaid takes inside quotes: what has a meaning there is written as a number.
+fn plain(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '"' | '#' | '<' | '>' | '&' | ';' | '|' | '`' => {
+                let _ = write!(out, "#{};", u32::from(c));
+            }
+            c if c.is_control() => out.extend(c.escape_default()),
+            c => out.push(c),
+        }
+    }
+    out
+}
