@@ -131,10 +131,26 @@ impl Found {
     }
 }
 
-/// Does the same in each vhost, one after the other.
-pub fn in_each(choices: Vec<Choice>, mut what: impl FnMut(Target) -> Result<Outcome, Failure>) -> Vec<Found> {
-    let found = |Choice { vhost, target }| Found { vhost, outcome: target.and_then(&mut what) };
+/// Does the same in each vhost, one after the other, for as long as the exit code `goes_on`.
+pub fn in_each(
+    choices: Vec<Choice>,
+    goes_on: impl Fn(u8) -> bool,
+    what: impl Fn(Target) -> Result<Outcome, Failure>,
+) -> Vec<Found> {
+    let mut over = false;
+    let found = |Choice { vhost, target }| {
+        let not_begun = || Failure::with_code("not begun, because the vhost before was not finished", STOPPED);
+        let outcome = if over { Err(not_begun()) } else { target.and_then(&what) };
+        let found = Found { vhost, outcome };
+        over |= !goes_on(found.code());
+        found
+    };
     choices.into_iter().map(found).collect()
+}
+
+/// A result that leaves the others to be found out: everything but a stop by the user.
+pub const fn unless_stopped(code: u8) -> bool {
+    code != STOPPED
 }
 
 /// The result of all: a block for each vhost that `text` has something to say about, and which vhosts are how.
@@ -239,6 +255,23 @@ mod tests {
         let error = select(&["a*", "c*"]).unwrap_err();
         assert_eq!(error.message, "acemq: no vhost fits \"c*\"; there are b, a1, a2");
         assert_eq!(error.code, NO_BROKER);
+    }
+
+    #[test]
+    fn a_stop_is_one_for_all_and_another_failure_is_not() {
+        let choice = |vhost: &str, code| Choice {
+            vhost: vhost.to_owned(),
+            target: Err(Failure::with_code("it went wrong", code)),
+        };
+        let choices = vec![choice("a", NO_BROKER), choice("b", STOPPED), choice("c", NO_BROKER)];
+        let found = in_each(choices, unless_stopped, |_| unreachable!("no target can be had"));
+        let report = report(&found, false, |_| String::new());
+        assert_eq!(
+            report.text,
+            "vhost a\nacemq: it went wrong\n\nvhost b\nacemq: it went wrong\n\nvhost c\nacemq: not begun, because the vhost \
+             before was not finished\n\n3 vhosts\n  stopped half-way: b, c\n  cannot be had: a\n"
+        );
+        assert_eq!(report.code, NO_BROKER);
     }
 
     #[test]

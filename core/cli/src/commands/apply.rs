@@ -91,24 +91,18 @@ fn in_several(arguments: &ApplyArguments, choices: Vec<Choice>, tables: &Tables)
             check(arguments, target, tables)?;
         }
     }
-    let planned = vhosts::in_each(choices.clone(), |target| one(arguments, target, tables.clone(), false));
+    let planned = vhosts::in_each(choices.clone(), vhosts::unless_stopped, |target| {
+        one(arguments, target, tables.clone(), false)
+    });
     if arguments.mode != cli::Mode::CreateOnly {
         return Ok(several(arguments, &planned));
     }
     if planned.iter().any(|found| found.code() != 0) {
         return Err(failed(several(arguments, &planned), "nothing was declared in any of the vhosts"));
     }
-    let mut stopped = false;
-    let applied = vhosts::in_each(choices, |target| {
-        if stopped {
-            return Err(Failure::with_code("not begun, because the vhost before was not finished", STOPPED));
-        }
-        let outcome = one(arguments, target, tables.clone(), true);
-        stopped = outcome.as_ref().map_or(true, |outcome| outcome.code != 0);
-        outcome
-    });
+    let applied = vhosts::in_each(choices, |code| code == 0, |target| one(arguments, target, tables.clone(), true));
     let report = several(arguments, &applied);
-    if stopped {
+    if report.code != 0 {
         return Err(failed(
             report,
             "stopped in one of the vhosts; applying again is safe: what is there already is left as it is",

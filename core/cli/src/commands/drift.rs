@@ -30,7 +30,7 @@ pub fn drift(arguments: &DriftArguments) -> Result<Report, Failure> {
         Ok(Outcome::new(plan, code))
     };
     if let Some(choices) = vhosts::chosen(&arguments.several, &arguments.broker)? {
-        let found = vhosts::in_each(choices, |target| one(target, tables.clone()));
+        let found = vhosts::in_each(choices, vhosts::unless_stopped, |target| one(target, tables.clone()));
         return Ok(vhosts::report(&found, is_json, |outcome| outcome.plan.render_drift()));
     }
     let Outcome { plan, code, .. } = one(Target::resolve(&arguments.broker, None)?, tables)?;

@@ -36,7 +36,7 @@ pub fn plan(arguments: &PlanArguments) -> Result<Report, Failure> {
         Style::Lines => plan::Style::Lines,
     };
     if let Some(choices) = vhosts::chosen(&arguments.several, &arguments.broker)? {
-        let found = vhosts::in_each(choices, |target| one(target, tables.clone()));
+        let found = vhosts::in_each(choices, vhosts::unless_stopped, |target| one(target, tables.clone()));
         return Ok(vhosts::report(&found, is_json, |outcome| text(&outcome.plan, style, arguments.width)));
     }
     let Outcome { plan, code, .. } = one(Target::resolve(&arguments.broker, Some("memory:"))?, tables)?;
