@@ -46,6 +46,8 @@ pub struct Mirror<'a> {
     from: u64,
     late: bool,
     disagreements: Vec<String>,
+    /// Queues in which two messages may come in either order.
+    unordered: Vec<String>,
 }
 
 /// The real channels of one channel: confirms come on one of their own, so that no delivery comes between.
@@ -73,12 +75,26 @@ impl<'a> Mirror<'a> {
             started: Instant::now(),
             late: false,
             disagreements: Vec::new(),
+            unordered: Vec::new(),
         }
     }
 
     /// Whether a step came so late that the real broker may have gone ahead of the embedded one.
     pub fn was_late(&self) -> bool {
         self.late
+    }
+
+    /// Compares this queue without regard to order. For one that gets copies of a message and what that message drives out of
+    /// another queue: these are on their way at the same time.
+    #[must_use]
+    pub fn unordered(mut self, queue: &str) -> Self {
+        self.unordered.push(queue.to_owned());
+        self
+    }
+
+    /// Whether the two have differed. From then on they are not waited for.
+    pub fn disagrees(&self) -> bool {
+        !self.disagreements.is_empty()
     }
 
     /// Takes everything out of the real queues and compares it with the embedded ones. What differed until now, and what does
@@ -96,9 +112,14 @@ impl<'a> Mirror<'a> {
         let embedded_reader = self.broker.open_channel(connection).expect("the connection was just opened");
         for queue in self.queues().into_iter().filter(can_be_read) {
             let take = || self.broker.get(embedded_reader, &queue.name, false).expect("the queue can be read");
-            let expected: Vec<Delivered> = iter::from_fn(take).map(|delivery| Delivered::embedded(&delivery)).collect();
+            let mut expected: Vec<Delivered> =
+                iter::from_fn(take).map(|delivery| Delivered::embedded(&delivery)).collect();
             let take = || reader.get(&queue.name, false).unwrap();
-            let actual: Vec<Delivered> = iter::from_fn(take).map(|delivery| Delivered::real(&delivery)).collect();
+            let mut actual: Vec<Delivered> = iter::from_fn(take).map(|delivery| Delivered::real(&delivery)).collect();
+            if self.unordered.contains(&queue.name) {
+                expected.sort();
+                actual.sort();
+            }
             if expected != actual {
                 let at = expected.iter().zip(&actual).take_while(|(one, other)| one == other).count();
                 let (expected, actual) = (expected.get(at), actual.get(at));
@@ -508,7 +529,15 @@ impl Stage for Mirror<'_> {
                 _ => false,
             };
             if !agrees {
-                let sentence = format!("a consumer is told: on the broker {actual:#?}, in the engine {expected:#?}");
+                let actual = match &actual {
+                    Ok(Some(RealEvent::Delivery(actual))) => format!("{:?}", Delivered::real(actual)),
+                    other => format!("{other:?}"),
+                };
+                let expected = match expected {
+                    Event::Delivered(expected) => format!("{:?}", Delivered::embedded(expected)),
+                    Event::Cancelled { consumer_tag } => format!("{consumer_tag} cancelled"),
+                };
+                let sentence = format!("{channel:?} is told: on the broker {actual}, in the engine {expected}");
                 self.disagreements.push(sentence);
                 break;
             }

@@ -2,6 +2,7 @@
 
 mod behaviour;
 mod bindings;
+mod company;
 mod deletions;
 mod draw;
 mod graphs;

@@ -186,13 +186,14 @@ impl EmbeddedBroker {
 
 /// The single active consumer is the first one that came; when it leaves, one of the highest priority. In a quorum queue one
 /// of a higher priority takes over from 4.0 on, once the present one has settled what it holds; until then nobody gets any
-/// more.
+/// more. The one that it took over from stands behind all others then (measured on 4.0.5 and 4.3.6).
 pub(super) fn choose_active(queue: &mut Queue, heeds_priority: bool) {
     let takes_over = queue.is_quorum() && heeds_priority;
     let current = queue.active.as_ref().and_then(|key| queue.consumer(key));
     let first_of_highest = queue.consumers.iter().rev().max_by_key(|consumer| consumer.priority);
     let first = if queue.is_quorum() && !heeds_priority { queue.consumers.first() } else { first_of_highest };
     let Some(next) = first else { return };
+    let replaced = current.map(|consumer| consumer.key.clone());
     let chosen = match current {
         None => Some(next.key.clone()),
         Some(current) if takes_over && next.priority > current.priority => {
@@ -203,6 +204,10 @@ pub(super) fn choose_active(queue: &mut Queue, heeds_priority: bool) {
     queue.quiescing = chosen.is_none();
     if chosen.is_some() {
         queue.active = chosen;
+        if let Some(at) = queue.consumers.iter().position(|consumer| Some(&consumer.key) == replaced.as_ref()) {
+            let last = queue.consumers.remove(at);
+            queue.consumers.push(last);
+        }
     }
 }
 

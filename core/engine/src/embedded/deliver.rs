@@ -41,8 +41,13 @@ impl EmbeddedBroker {
             return false;
         }
         let entry = queue.admit(message, now);
+        let is_quorum = queue.is_quorum();
         queue.store.push(entry);
-        self.deliver(name);
+        if is_quorum {
+            self.deliver(name);
+        } else {
+            self.hand_out(name, true);
+        }
         self.enforce_limits(name);
         self.expire(name);
         true
@@ -57,11 +62,12 @@ impl EmbeddedBroker {
         if self.queues.get(name).is_some_and(Queue::is_quorum) {
             self.expire(name);
         }
-        self.hand_out(name);
+        self.hand_out(name, false);
         self.reckon(name);
     }
 
-    fn hand_out(&mut self, name: &str) {
+    /// `is_direct`: the message goes through a classic queue to a consumer that waits for it, without ever being stored.
+    fn hand_out(&mut self, name: &str, is_direct: bool) {
         loop {
             let connections = &self.connections;
             let Some(queue) = self.queues.get_mut(name) else { return };
@@ -71,11 +77,11 @@ impl EmbeddedBroker {
             let free = |channel| connections.channel(channel).is_some_and(super::channel::Channel::is_free);
             let Some(key) = queue.next_consumer(free) else { return };
             let Some(entry) = queue.store.take() else { return };
-            self.hand_over(name, &key, entry);
+            self.hand_over(name, &key, entry, is_direct);
         }
     }
 
-    fn hand_over(&mut self, name: &str, key: &ConsumerKey, entry: Entry) {
+    fn hand_over(&mut self, name: &str, key: &ConsumerKey, entry: Entry, is_direct: bool) {
         let Some(queue) = self.queues.get_mut(name) else { return };
         let Some(consumer) = queue.consumer_mut(key) else { return };
         let no_ack = consumer.no_ack;
@@ -84,7 +90,9 @@ impl EmbeddedBroker {
         }
         let holder = queue.holder(&key.tag, key.channel, ALWAYS_TYPED.holds(self.conditions.version));
         let delivery = self.give(name, key.channel, Some(key.tag.clone()), holder, entry, no_ack);
-        if let (Some(delivery), Some(channel)) = (delivery, self.connections.channel_mut(key.channel)) {
+        if let (Some(mut delivery), Some(channel)) = (delivery, self.connections.channel_mut(key.channel)) {
+            // What was never stored is told as new, whatever failed in an earlier queue (measured on 4.3.6).
+            delivery.redelivered &= !is_direct;
             channel.events.push_back(Event::Delivered(Box::new(delivery)));
         }
     }
@@ -126,7 +134,7 @@ impl EmbeddedBroker {
     ) -> Option<Delivery> {
         let queue = self.queues.get(name)?;
         let is_quorum = queue.is_quorum();
-        let properties = self.shown_properties(entry, is_quorum);
+        let properties = self.shown_properties(entry, is_quorum, consumer_tag.is_none());
         let redelivered = self.shown_redelivered(entry, is_quorum);
         let channel = self.connections.channel_mut(channel_id)?;
         channel.delivered = channel.delivered.saturating_add(1);
@@ -152,8 +160,9 @@ impl EmbeddedBroker {
         entry.returned > 0 || (failed_before && counts_failures)
     }
 
-    /// The properties with the headers that the broker adds: deaths, and in a quorum queue the counts of deliveries.
-    pub(super) fn shown_properties(&self, entry: &Entry, is_quorum: bool) -> Properties {
+    /// The properties with the headers that the broker adds: deaths, and in a quorum queue the counts of deliveries. Before
+    /// 3.13 a count of 0 is shown to `basic.get` and not to a consumer (measured on 3.10.8).
+    pub(super) fn shown_properties(&self, entry: &Entry, is_quorum: bool, to_get: bool) -> Properties {
         let version = self.conditions.version;
         let mut properties = entry.message.properties.clone();
         entry.message.deaths.write(&mut properties.headers);
@@ -174,7 +183,7 @@ impl EmbeddedBroker {
         } else {
             let carried = if V4_QUORUM.holds(version) { entry.failed } else { 0 };
             let count = if entry.returned > 0 { entry.returned } else { carried };
-            if count > 0 || !COUNT_WHEN_COUNTED.holds(version) {
+            if count > 0 || (to_get && !COUNT_WHEN_COUNTED.holds(version)) {
                 show("x-delivery-count", count);
             }
         }
@@ -241,7 +250,7 @@ impl EmbeddedBroker {
             message.properties.headers.insert("x-stream-offset", offset);
             let size = queue.size_of(&message);
             let entry = Entry { message, position: 0, expires_at: None, returned: 0, failed: 0, size };
-            self.hand_over(name, &key, entry);
+            self.hand_over(name, &key, entry, false);
         }
     }
 

@@ -219,7 +219,8 @@ impl Queue {
 
     /// The consumer that gets the next message, if one can take it. `free` says whether a channel may be given one more.
     ///
-    /// Consumers of the highest priority take turns. One that is found full loses its turn until it has room again.
+    /// Consumers of the highest priority take turns. One that is full loses its turn until it has room again: in a classic
+    /// queue when it is found full, in a quorum queue as soon as it is (measured on 3.10.8 and 4.0.5).
     pub(super) fn next_consumer(&mut self, free: impl Fn(ChannelId) -> bool) -> Option<ConsumerKey> {
         let can_take = |consumer: &Consumer| {
             (consumer.prefetch == 0 || consumer.unacknowledged < u32::from(consumer.prefetch))
@@ -235,7 +236,12 @@ impl Queue {
             let at = self.rotation.iter().position(|key| priority(key) == highest)?;
             let key = self.rotation.remove(at)?;
             if self.consumer(&key).is_some_and(can_take) {
-                self.rotation.push_back(key.clone());
+                let stays = |consumer: &Consumer| {
+                    consumer.prefetch == 0 || consumer.unacknowledged.saturating_add(1) < u32::from(consumer.prefetch)
+                };
+                if !self.is_quorum() || self.consumer(&key).is_some_and(stays) {
+                    self.rotation.push_back(key.clone());
+                }
                 return Some(key);
             }
         }

@@ -138,9 +138,20 @@ impl EmbeddedBroker {
             self.put_back(delivery, how);
         }
         for queue in queues {
+            // A quorum queue gives out what it can before it looks at its limits, a classic queue drops first.
+            let (is_quorum, changes_hands) =
+                self.queues.get(&queue).map_or((false, false), |queue| (queue.is_quorum(), queue.quiescing));
+            // Before 4.3 a consumer that takes over at a return gets nothing until something else happens in the queue.
+            let hesitates = changes_hands && !V4_3_QUEUES.holds(self.conditions.version);
+            if is_quorum && !hesitates {
+                self.resume(&queue);
+            }
             self.enforce_limits(&queue);
             self.expire(&queue);
-            self.resume(&queue);
+            self.reactivate(&queue);
+            if !hesitates {
+                self.deliver(&queue);
+            }
         }
     }
 
@@ -200,6 +211,12 @@ impl EmbeddedBroker {
 
     /// Consumers of a queue that have room again go on.
     pub(super) fn resume(&mut self, name: &str) {
+        self.reactivate(name);
+        self.deliver(name);
+    }
+
+    /// Consumers of a queue that have room again may be given messages.
+    fn reactivate(&mut self, name: &str) {
         let heeds_priority = V4_QUORUM.holds(self.conditions.version);
         let connections = &self.connections;
         let free = |channel| connections.channel(channel).is_some_and(Channel::is_free);
@@ -209,7 +226,6 @@ impl EmbeddedBroker {
                 choose_active(queue, heeds_priority);
             }
         }
-        self.deliver(name);
     }
 
     /// A closed channel leaves its queues.

@@ -136,7 +136,7 @@ impl EmbeddedBroker {
             message: entry.message.id,
             exchange: entry.message.exchange.clone(),
             routing_key: entry.message.routing_key(),
-            properties: self.shown_properties(entry, is_quorum),
+            properties: self.shown_properties(entry, is_quorum, true),
             body: entry.message.body.clone(),
             expires_at: entry.expires_at,
             redelivered: self.shown_redelivered(entry, is_quorum),
@@ -168,7 +168,7 @@ pub struct QueueContents {
     pub consumers: u32,
 }
 
-/// A message in a queue, as a consumer would get it.
+/// A message in a queue, as `basic.get` would give it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredMessage {
     /// The publication that it goes back to.

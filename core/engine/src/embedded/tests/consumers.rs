@@ -114,6 +114,52 @@ fn a_quorum_queue_of_4_0_hands_over_to_a_higher_priority_when_the_active_one_has
 }
 
 #[test]
+fn the_single_active_consumer_that_was_replaced_stands_last() {
+    for version in [V4_0, V4_3] {
+        let mut bench = Bench::new(version);
+        bench.queue("q", quorum().with("x-single-active-consumer", true));
+        for tag in ["first", "second"] {
+            bench.broker.consume(bench.channel, &tagged("q", tag)).unwrap();
+        }
+        bench.broker.consume(bench.channel, &with_argument("q", "high", "x-priority", 1)).unwrap();
+        bench.put("q", "1");
+        bench.broker.cancel(bench.channel, "high").unwrap();
+        bench.put("q", "2");
+        assert_eq!(got(&mut bench), ["high:1", "second:2"], "{version}");
+    }
+}
+
+#[test]
+fn what_comes_back_to_a_quorum_queue_goes_out_again_before_the_limit_is_looked_at() {
+    for version in ALL {
+        for (kind, expected) in [(Table::new(), ["t:1", "t:2"]), (quorum().with("x-delivery-limit", 5), ["t:1", "t:1"])]
+        {
+            let mut bench = Bench::new(version);
+            bench.queue("q", kind.with("x-max-length", 1));
+            bench.broker.qos(bench.channel, 1, false).unwrap();
+            bench.broker.consume(bench.channel, &tagged("q", "t")).unwrap();
+            bench.put("q", "1");
+            bench.put("q", "2");
+            bench.broker.reject(bench.channel, 1, true).unwrap();
+            assert_eq!(got(&mut bench), expected, "{version}");
+        }
+    }
+}
+
+#[test]
+fn a_count_of_no_deliveries_is_shown_to_get_and_not_to_a_consumer_before_3_13() {
+    let mut bench = Bench::new(V3_10);
+    bench.queue("q", quorum());
+    bench.put("q", "1");
+    bench.put("q", "2");
+    let count = |delivery: &Delivery| delivery.properties.headers.get("x-delivery-count").cloned();
+    assert_eq!(count(&bench.get("q").unwrap()), Some(Value::I64(0)));
+    bench.broker.consume(bench.channel, &tagged("q", "t")).unwrap();
+    let events = bench.broker.take_events(bench.channel);
+    assert!(matches!(&events[..], [Event::Delivered(delivery)] if count(delivery).is_none()), "{events:?}");
+}
+
+#[test]
 fn an_auto_delete_queue_goes_with_its_last_consumer_and_a_deleted_one_cancels_its_consumers() {
     let mut bench = Bench::new(V4_0);
     let auto = QueueDeclaration { auto_delete: true, ..QueueDeclaration::durable("auto") };
