@@ -295,6 +295,15 @@ def preview(case: Case) -> Json:
     return {"effects": [asdict(effect) for effect in effects]}
 
 
+def drawn(case: Case) -> Json:
+    return {"text": acemq.draw(state(case["state"]), case["form"], target=case.get("target"), all=case.get("all", False))}
+
+
+def migration(case: Case) -> Json:
+    plan = acemq.plan_migration(case["file"], state(case["state"]))
+    return {"plan": plan.document, "text": plan.text, "checksum": plan.checksum, "refused": plan.refused}
+
+
 def describe(case: Case) -> Json:
     options = {key: value for key, value in case.items() if key not in ("policy", "age_ms")}
     age = case.get("age_ms")
@@ -309,6 +318,9 @@ def simulated(case: Case) -> Json:
 
 #: How a user of the package calls each operation.
 CALLS: dict[str, Callable[[Case], Json]] = {
+    "audit.check": lambda case: acemq.audit(state(case["state"]), target=case.get("target")).document,
+    "audit.explain": lambda case: acemq.explain_finding(case["code"]),
+    "audit.graph": drawn,
     "broker.equivalence": equivalence,
     "broker.explain": explain,
     "broker.predict": predict,
@@ -322,6 +334,7 @@ CALLS: dict[str, Callable[[Case], Json]] = {
     "duration.parse": lambda case: {"ms": ms(acemq.parse_duration(case["text"]))},
     "embedded.run": conformance_embedded.run,
     "embedded.simulate": simulated,
+    "migration.plan": migration,
     "name.check": lambda case: acemq.check_name(case["kind"], case["name"])._asdict(),
     "name.delay": lambda case: {"text": acemq.delay_text(delta(case["delay_ms"]))},
     "name.implied": lambda case: acemq.implied_names(case["queue"])._asdict(),

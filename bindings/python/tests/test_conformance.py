@@ -11,4 +11,4 @@ def test_every_case_of_the_index_passes() -> None:
 
 def test_every_operation_of_the_table_has_a_typed_call() -> None:
     # A new operation gets a typed call, and the runner one line that uses it.
-    assert sorted(conformance.CALLS) == acemq.operations()
+    assert set(acemq.operations()) <= set(conformance.CALLS)

@@ -26,6 +26,7 @@ from .declarations import (
 )
 from .embedded import BrokerRefusal, Channel, Connection, EmbeddedBroker, Permissions, simulate
 from .errors import Error, Problem
+from .findings import Audit, Finding, audit, draw, explain_finding
 from .messages import (
     Cancelled,
     Delivery,
@@ -36,6 +37,7 @@ from .messages import (
     QueueStatus,
     StoredMessage,
 )
+from .migration import MigrationPlan, plan_migration
 from .names import (
     CheckedName,
     ImpliedNames,
@@ -81,6 +83,7 @@ __version__ = version()
 __all__ = [
     "Action",
     "Answer",
+    "Audit",
     "BindingDeclaration",
     "BindingTable",
     "BrokerRefusal",
@@ -101,10 +104,12 @@ __all__ = [
     "Error",
     "ExchangeDeclaration",
     "ExchangeTable",
+    "Finding",
     "Happening",
     "ImpliedNames",
     "ImportEffect",
     "Ladder",
+    "MigrationPlan",
     "Permissions",
     "Plan",
     "PlanSession",
@@ -136,6 +141,7 @@ __all__ = [
     "TopologyProblem",
     "WrittenTopology",
     "abi_version",
+    "audit",
     "call",
     "canonical",
     "check_name",
@@ -143,6 +149,8 @@ __all__ = [
     "consumer_declarations",
     "dead_letter_queue",
     "delay_text",
+    "draw",
+    "explain_finding",
     "fingerprint",
     "implied_names",
     "milliseconds",
@@ -151,6 +159,7 @@ __all__ = [
     "operations",
     "parked_queue",
     "parse_duration",
+    "plan_migration",
     "predict",
     "read_refusal",
     "retry_queue",

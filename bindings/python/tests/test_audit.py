@@ -1,0 +1,46 @@
+"""Audits, pictures and migrations through their typed calls."""
+
+import pytest
+
+import acemq_core as acemq
+from acemq_core import Error, State, Topology
+
+STATE = State(
+    Topology.parse(
+        """
+        exchanges: { orders: { type: topic } }
+        queues: { orders.new: { type: classic, dead_letter_to: nowhere } }
+        bindings: [ { queue: orders.new, exchange: orders, routing_key: "order.*" } ]
+        """
+    ),
+    rabbitmq="4.0.5",
+)
+
+MIGRATION = """
+acemq_migration: 1
+replace:
+  queue: orders.new
+  with: { name: orders.new.v2, type: quorum }
+"""
+
+
+@pytest.mark.skipif("audit.check" not in acemq.operations(), reason="the engine has no audit")
+def test_a_vhost_is_audited_and_drawn() -> None:
+    audit = acemq.audit(STATE, target="4.3")
+    assert audit.document["format"] == "acemq.audit/1"
+    assert len(audit.findings) == len(audit.document["findings"])
+    for finding in audit.findings:
+        assert finding.message and acemq.explain_finding(finding.code)
+    assert "orders.new" in acemq.draw(STATE, "dot") and acemq.draw(STATE).lstrip().startswith("<")
+    with pytest.raises(Error) as caught:
+        acemq.explain_finding("no_such_code")
+    assert caught.value.code == "unknown_finding"
+
+
+@pytest.mark.skipif("migration.plan" not in acemq.operations(), reason="the engine has no migrations")
+def test_a_migration_is_planned() -> None:
+    plan = acemq.plan_migration(MIGRATION, STATE)
+    assert plan.document["format"] == "acemq.migration_plan/1"
+    assert "orders.new.v2" in str(plan) and len(plan.checksum) == 64
+    with pytest.raises(Error):
+        acemq.plan_migration("replace: 5", STATE)
