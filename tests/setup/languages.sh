@@ -4,7 +4,7 @@
 # package, runs its tests, and runs the conformance suites through its public surface. test_LANGUAGE stops at the first failure
 # and runs in a shell of its own, which sees what have_LANGUAGE exports. The conformance runner leaves one line in
 # $ACEMQ_RESULTS/LANGUAGE.tsv: the language's name, cases run, cases in the index, failures.
-languages=(python ruby dotnet)
+languages=(c go python ruby dotnet)
 
 export ACEMQ_RESULTS=${CARGO_TARGET_DIR:-$PWD/target}/results
 

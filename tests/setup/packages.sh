@@ -36,3 +36,9 @@ have_linker() {
     command -v cc >/dev/null || install_packages gcc libc6-dev ||
         { echo "no C compiler to link with: install gcc" >&2; exit 1; }
 }
+
+# have_c_tools: what the C library's tests use beside the compiler.
+have_c_tools() {
+    { command -v valgrind && command -v pkg-config; } >/dev/null || install_packages valgrind pkg-config ||
+        note "the C programs under valgrind and pkg-config: they could not be installed"
+}

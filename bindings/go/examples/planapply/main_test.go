@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -11,12 +14,46 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// A real broker is named by ACEMQ_BROKER; the tests' own program `broker` starts one.
+// A real broker is named by ACEMQ_BROKER. Or ACEMQ_TEST_BROKER is a command that starts one: it prints a line of JSON with its
+// `url` and stops the broker when its standard input ends.
+var url = os.Getenv("ACEMQ_BROKER")
+
+func TestMain(m *testing.M) {
+	command := strings.Fields(os.Getenv("ACEMQ_TEST_BROKER"))
+	if url != "" || len(command) == 0 {
+		os.Exit(m.Run())
+	}
+	started := exec.Command(command[0], command[1:]...)
+	started.Stderr = os.Stderr
+	input, err := started.StdinPipe()
+	if err != nil {
+		panic(err)
+	}
+	output, err := started.StdoutPipe()
+	if err != nil {
+		panic(err)
+	}
+	if err := started.Start(); err != nil {
+		panic(err)
+	}
+	var node struct{ URL, Version string }
+	code := 1
+	if err := json.NewDecoder(output).Decode(&node); err == nil {
+		url = node.URL
+		code = m.Run()
+		fmt.Println("RabbitMQ", node.Version)
+	}
+	input.Close()
+	if err := started.Wait(); err != nil {
+		panic(err)
+	}
+	os.Exit(code)
+}
+
 func connected(t *testing.T) (Broker, acemq.SessionOptions) {
 	t.Helper()
-	url := os.Getenv("ACEMQ_BROKER")
 	if url == "" {
-		t.Skip("ACEMQ_BROKER names no broker")
+		t.Skip("neither ACEMQ_BROKER nor ACEMQ_TEST_BROKER is set")
 	}
 	connection, err := amqp.Dial(url)
 	if err != nil {
