@@ -567,23 +567,165 @@ var operations = map[string]func(json.RawMessage) (any, error){
 		return shown, nil
 	}),
 	"embedded.run": runEmbedded,
+	"embedded.simulate": typed(func(in struct {
+		Scenario struct{ Text *string }
+		RabbitMQ string
+		State    json.RawMessage
+	}) (any, error) {
+		if in.Scenario.Text == nil || in.State != nil {
+			panic(unheld{errors.New("a scenario is a text")})
+		}
+		simulation, err := acemq.Simulate(*in.Scenario.Text, in.RabbitMQ)
+		if err != nil {
+			return nil, err
+		}
+		return simulation.Document, nil
+	}),
+	"routing.route": typed(func(in struct {
+		State   stateInput
+		Message struct {
+			acemq.RoutedMessage
+			Explain *bool
+		}
+	}) (any, error) {
+		router, err := acemq.NewRouter(in.State.source())
+		if err != nil {
+			return nil, err
+		}
+		defer router.Close()
+		route := router.Explain
+		if in.Message.Explain != nil && !*in.Message.Explain {
+			route = router.Route
+		}
+		routed, err := route(in.Message.RoutedMessage)
+		if err != nil {
+			return nil, err
+		}
+		return routed.Document, nil
+	}),
+	"definitions.state": typed(func(in struct{ State stateInput }) (any, error) {
+		return acemq.ReadState(in.State.source())
+	}),
+	"definitions.preview": func(input json.RawMessage) (any, error) {
+		panic(unheld{errors.New("an operator's task, without a typed call")})
+	},
+	"policy.effective": typed(func(in struct {
+		State stateInput
+		Kind  acemq.NameKind
+		Name  string
+	}) (any, error) {
+		settings, err := acemq.EffectiveSettings(in.State.source(), in.Kind, in.Name)
+		return object{"settings": settings}, err
+	}),
+	"plan.session": runSession,
 }
 
-// runEmbedded knows the commands that the suites use; every other one is tested in acemq_test.go.
+// runSession gives the answers to a session, one after the other.
+func runSession(input json.RawMessage) (any, error) {
+	var in struct {
+		withTopology
+		acemq.SessionOptions
+		SkipExclusive  bool `json:"skip_exclusive"`
+		CanSetPolicies bool `json:"can_set_policies"`
+		UpdatePolicies bool `json:"update_policies"`
+		Width          int
+		Answers        []struct {
+			ID             uint64
+			OK             *struct{ Messages, Consumers int }
+			Refused        *acemq.Refused
+			Failed, Cannot *string
+		}
+	}
+	decodeInput(input, &in)
+	options := in.SessionOptions
+	options.SkipExclusive, options.CanSetPolicies, options.UpdatePolicies = in.SkipExclusive, in.CanSetPolicies, in.UpdatePolicies
+	session, err := acemq.NewPlanSession(in.topology(), options)
+	if err != nil {
+		return nil, err
+	}
+	defer session.Close()
+	for _, given := range in.Answers {
+		if _, err := session.Questions(); err != nil {
+			return nil, err
+		}
+		var answer acemq.Answer
+		switch {
+		case given.Failed != nil && given.Cannot != nil:
+			panic(unheld{errors.New("two answers in one")})
+		case given.OK != nil:
+			answer = acemq.Accepted(given.OK.Messages, given.OK.Consumers)
+		case given.Refused != nil:
+			answer = acemq.RefusedBy(*given.Refused)
+		case given.Failed != nil:
+			answer = acemq.Failed(*given.Failed)
+		case given.Cannot != nil:
+			answer = acemq.Cannot(*given.Cannot)
+		}
+		if err := session.Answer(given.ID, answer); err != nil {
+			return nil, err
+		}
+	}
+	questions, err := session.Questions()
+	if err != nil {
+		return nil, err
+	}
+	plan, err := session.Plan()
+	if err != nil {
+		return nil, err
+	}
+	text, err := plan.Render(acemq.PlanStyle, in.Width)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := plan.Render(acemq.LinesStyle, 0)
+	output := object{
+		"finished": session.Finished(), "questions": append([]acemq.Question{}, questions...), "plan": plan.Document,
+		"text": text, "lines": lines, "drift": plan.Drift(), "lines_block": plan.Block(acemq.LinesStyle), "error": nil,
+		// Wrapped, the notes stand behind an empty line.
+		"block": plan.Block(acemq.PlanStyle),
+	}
+	if in.Width > 0 {
+		block, _, _ := strings.Cut(text, "\n\n")
+		output["block"] = strings.TrimSuffix(block, "\n") + "\n"
+	}
+	if plan.Err != nil {
+		output["error"] = plan.Err.Error()
+	}
+	return output, err
+}
+
+// stateInput is what a vhost holds.
+type stateInput struct {
+	acemq.BrokerVersion
+	Topology    json.RawMessage
+	Definitions *struct {
+		Text     *string
+		Document json.RawMessage
+	}
+}
+
+func (in stateInput) source() acemq.Source {
+	switch {
+	case (in.Topology == nil) == (in.Definitions == nil):
+		panic(unheld{errors.New("a source is one of the two")})
+	case in.Definitions == nil:
+		var topology withTopology
+		decodeInput(in.Topology, &topology.Topology)
+		return acemq.FromTopology(topology.topology(), in.BrokerVersion)
+	case in.Definitions.Text != nil:
+		return acemq.FromDefinitions(*in.Definitions.Text, in.BrokerVersion)
+	}
+	return acemq.FromDefinitions(string(in.Definitions.Document), in.BrokerVersion)
+}
+
+// runEmbedded plays a list of commands through the typed methods.
 func runEmbedded(input json.RawMessage) (any, error) {
 	var in struct {
 		Broker struct {
 			acemq.BrokerVersion
 			Permissions []acemq.Permissions
 		}
-		Commands []struct {
-			Connection             uint64
-			Connect                *struct{ User string }
-			DeclareQueue           *queueInput            `json:"declare_queue"`
-			DeclareQueuePassively  *struct{ Name string } `json:"declare_queue_passively"`
-			DeclareExchange        *exchangeInput         `json:"declare_exchange"`
-			DeclareExchangePassive *struct{ Name string } `json:"declare_exchange_passively"`
-		}
+		Commands []map[string]json.RawMessage
 	}
 	decodeInput(input, &in)
 	broker, err := acemq.NewEmbeddedBroker(acemq.EmbeddedOptions{
@@ -593,40 +735,192 @@ func runEmbedded(input json.RawMessage) (any, error) {
 		return nil, err
 	}
 	defer broker.Close()
-	connections := map[uint64]*acemq.EmbeddedConnection{}
+	play := player{broker, map[string]*acemq.EmbeddedConnection{}, map[string]*acemq.EmbeddedChannel{}}
 	replies := []any{}
 	for _, command := range in.Commands {
-		var reply any = object{}
-		var err error
-		connection := connections[command.Connection]
-		switch {
-		case command.Connect != nil:
-			if user := command.Connect.User; user != "" {
-				connection, err = broker.ConnectAs(user)
-			} else {
-				connection, err = broker.Connect()
-			}
-			connections[uint64(len(connections)+1)] = connection
-		case command.DeclareQueue != nil:
-			reply, err = connection.DeclareQueue(command.DeclareQueue.QueueDeclaration)
-		case command.DeclareQueuePassively != nil:
-			reply, err = connection.DeclareQueuePassively(command.DeclareQueuePassively.Name)
-		case command.DeclareExchange != nil:
-			err = connection.DeclareExchange(command.DeclareExchange.ExchangeDeclaration)
-		case command.DeclareExchangePassive != nil:
-			err = connection.DeclareExchangePassively(command.DeclareExchangePassive.Name)
-		default:
-			return nil, errors.New("this runner does not know the command")
-		}
+		reply, err := play.command(command)
 		var refused *acemq.Refused
 		if errors.As(err, &refused) {
 			reply = object{"refused": refused}
 		} else if err != nil {
 			return nil, err
 		}
+		if reply == nil {
+			reply = object{}
+		}
 		replies = append(replies, reply)
 	}
 	return object{"replies": replies}, nil
+}
+
+type player struct {
+	broker      *acemq.EmbeddedBroker
+	connections map[string]*acemq.EmbeddedConnection
+	channels    map[string]*acemq.EmbeddedChannel
+}
+
+// requester is what connections and channels have in common.
+type requester interface {
+	IsOpen() (bool, error)
+	DeclareQueue(acemq.QueueDeclaration) (acemq.QueueStatus, error)
+	DeclareQueuePassively(string) (acemq.QueueStatus, error)
+	DeclareExchange(acemq.ExchangeDeclaration) error
+	DeclareExchangePassively(string) error
+	Bind(acemq.BindingDeclaration) error
+	Unbind(acemq.BindingDeclaration) error
+	DeleteQueue(string, bool, bool) (int, error)
+	DeleteExchange(string, bool) error
+	Purge(string) (int, error)
+	Publish(acemq.Publication) (acemq.Published, error)
+}
+
+func (p player) command(command map[string]json.RawMessage) (any, error) {
+	connection := p.connections[string(command["connection"])]
+	channel := p.channels[string(command["channel"])]
+	var who requester = connection
+	if channel != nil {
+		who = channel
+	}
+	for action, body := range command {
+		if action == "connection" || action == "channel" {
+			continue
+		}
+		var form struct {
+			Name, Queue, User         string
+			ConsumerTag               string `json:"consumer_tag"`
+			DeliveryTag               uint64 `json:"delivery_tag"`
+			IfUnused                  bool   `json:"if_unused"`
+			IfEmpty                   bool   `json:"if_empty"`
+			NoAck                     bool   `json:"no_ack"`
+			Multiple, Requeue, Global bool
+			Prefetch                  uint16
+			MS                        int64
+		}
+		_ = json.Unmarshal(body, &form)
+		switch action {
+		case "connect":
+			connect := p.broker.Connect
+			if form.User != "" {
+				connect = func() (*acemq.EmbeddedConnection, error) { return p.broker.ConnectAs(form.User) }
+			}
+			connected, err := connect()
+			if err != nil {
+				return nil, err
+			}
+			p.connections[fmt.Sprint(connected.Number())] = connected
+			return object{"connection": connected.Number()}, nil
+		case "disconnect":
+			return nil, connection.Close()
+		case "open_channel":
+			opened, err := connection.OpenChannel()
+			if err != nil {
+				return nil, err
+			}
+			p.channels[fmt.Sprint(opened.Number())] = opened
+			return object{"channel": opened.Number()}, nil
+		case "close_channel":
+			return nil, channel.Close()
+		case "is_open":
+			open, err := who.IsOpen()
+			return object{"open": open}, err
+		case "declare_queue":
+			var queue queueInput
+			decodeInput(body, &queue)
+			return who.DeclareQueue(queue.QueueDeclaration)
+		case "declare_queue_passively":
+			return who.DeclareQueuePassively(form.Name)
+		case "declare_exchange":
+			var exchange exchangeInput
+			decodeInput(body, &exchange)
+			return nil, who.DeclareExchange(exchange.ExchangeDeclaration)
+		case "declare_exchange_passively":
+			return nil, who.DeclareExchangePassively(form.Name)
+		case "bind", "unbind":
+			var binding acemq.BindingDeclaration
+			decodeInput(body, &binding)
+			if action == "bind" {
+				return nil, who.Bind(binding)
+			}
+			return nil, who.Unbind(binding)
+		case "delete_queue":
+			return gone(who.DeleteQueue(form.Name, form.IfUnused, form.IfEmpty))
+		case "purge":
+			return gone(who.Purge(form.Queue))
+		case "delete_exchange":
+			return nil, who.DeleteExchange(form.Name, form.IfUnused)
+		case "publish":
+			var publication acemq.Publication
+			decodeInput(body, &publication)
+			return who.Publish(publication)
+		case "get":
+			delivery, err := channel.Get(form.Queue, form.NoAck)
+			return object{"delivery": shownDelivery(delivery)}, err
+		case "consume":
+			var subscription acemq.Subscription
+			decodeInput(body, &subscription)
+			tag, err := channel.Consume(subscription)
+			return object{"consumer_tag": tag}, err
+		case "cancel":
+			return nil, channel.Cancel(form.ConsumerTag)
+		case "qos":
+			return nil, channel.Qos(form.Prefetch, form.Global)
+		case "ack":
+			return nil, channel.Ack(form.DeliveryTag, form.Multiple)
+		case "nack":
+			return nil, channel.Nack(form.DeliveryTag, form.Multiple, form.Requeue)
+		case "reject":
+			return nil, channel.Reject(form.DeliveryTag, form.Requeue)
+		case "recover":
+			return nil, channel.Recover()
+		case "take_events":
+			events, err := channel.Events()
+			shown := []any{}
+			for _, event := range events {
+				if event.Delivered != nil {
+					shown = append(shown, object{"delivered": shownDelivery(event.Delivered)})
+				} else {
+					shown = append(shown, object{"cancelled": event.Cancelled})
+				}
+			}
+			return object{"events": shown}, err
+		case "advance":
+			now, err := p.broker.Advance(time.Duration(form.MS) * time.Millisecond)
+			return object{"now_ms": now.UnixMilli()}, err
+		case "contents":
+			contents, err := p.broker.Contents(form.Queue)
+			return object{"contents": contents}, err
+		case "set_policy", "set_operator_policy":
+			var policy struct {
+				acemq.PolicyDeclaration
+				ApplyTo string `json:"apply_to"`
+			}
+			decodeInput(body, &policy)
+			policy.PolicyDeclaration.ApplyTo = policy.ApplyTo
+			if action == "set_policy" {
+				return nil, p.broker.SetPolicy(policy.PolicyDeclaration)
+			}
+			return nil, p.broker.SetOperatorPolicy(policy.PolicyDeclaration)
+		case "clear_policy":
+			cleared, err := p.broker.ClearPolicy(form.Name)
+			return object{"cleared": cleared}, err
+		case "clear_operator_policy":
+			cleared, err := p.broker.ClearOperatorPolicy(form.Name)
+			return object{"cleared": cleared}, err
+		}
+		return nil, fmt.Errorf("this runner does not know the command %s", action)
+	}
+	return nil, errors.New("a command without an action")
+}
+
+func gone(messages int, err error) (any, error) { return object{"messages": messages}, err }
+
+func shownDelivery(delivery *acemq.Delivery) any {
+	if delivery == nil {
+		return nil
+	}
+	shown := plain(delivery).(object)
+	shown["consumer_tag"] = orNil(delivery.ConsumerTag)
+	return shown
 }
 
 func decodeInput(input json.RawMessage, into any) {

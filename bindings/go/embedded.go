@@ -311,6 +311,9 @@ func (r requests) do(action string, input, reply any) error {
 	return r.broker.do(r.who, action, input, reply)
 }
 
+// Number is what the broker calls the connection or channel; it stands in the history.
+func (r requests) Number() uint64 { return r.who.number }
+
 // IsOpen says whether the connection or channel is open.
 func (r requests) IsOpen() (bool, error) {
 	var reply struct {

@@ -112,6 +112,9 @@ type Question struct {
 	document json.RawMessage
 }
 
+// MarshalJSON writes the question as the engine wrote it.
+func (q Question) MarshalJSON() ([]byte, error) { return q.document, nil }
+
 // UnmarshalJSON reads what the engine writes.
 func (q *Question) UnmarshalJSON(data []byte) error {
 	var plain struct {
@@ -326,6 +329,8 @@ func (s *PlanSession) Plan() (*Plan, error) {
 		Plan     json.RawMessage `json:"plan"`
 		Text     string          `json:"text"`
 		Lines    string          `json:"lines"`
+		Block    string          `json:"block"`
+		LinesBlk string          `json:"lines_block"`
 		Drift    string          `json:"drift"`
 		Error    *string         `json:"error"`
 	}
@@ -333,6 +338,7 @@ func (s *PlanSession) Plan() (*Plan, error) {
 		return nil, err
 	}
 	plan := &Plan{Document: state.Plan, session: s, text: state.Text, lines: state.Lines, drift: state.Drift}
+	plan.block, plan.linesBlock = state.Block, state.LinesBlk
 	plan.Finished = state.Finished
 	if state.Error != nil {
 		plan.Err = &ApplyError{*state.Error}
@@ -362,6 +368,7 @@ type Plan struct {
 
 	session            *PlanSession
 	text, lines, drift string
+	block, linesBlock  string
 }
 
 // Summary counts actions by verdict.
@@ -431,6 +438,14 @@ func (p *Plan) Render(style Style, width int) (string, error) {
 		return p.drift, nil
 	}
 	return p.session.Render(style, width)
+}
+
+// Block shows the plan without its notes, in the plan or the lines style.
+func (p *Plan) Block(style Style) string {
+	if style == LinesStyle {
+		return p.linesBlock
+	}
+	return p.block
 }
 
 // Drift has one line for everything that drifted.

@@ -107,8 +107,11 @@ func writeValue(out *bytes.Buffer, value any) error {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return writeTagged(out, 'd', fmt.Sprintf("0x%016x", math.Float64bits(v)))
 		}
-		// A bare 5 would be an integer.
-		return writeTagged(out, 'd', v)
+		if v == math.Trunc(v) {
+			// A bare 5 would be an integer.
+			return writeTagged(out, 'd', v)
+		}
+		return writeJSON(out, v)
 	case Decimal:
 		return writeTagged(out, 'D', [2]uint32{uint32(v.Scale), v.Unscaled})
 	case []byte:
