@@ -292,9 +292,12 @@ pub(super) fn find<'a, F: Follow<'a>>(set: &KeySet<'a>, follow: &F, stranger: &s
             return Answer::Key(spell(&trace(&reached, number), stranger));
         }
         let mut letters = set.letters(&places);
-        let more: BTreeSet<Letter<'a>> =
-            follow.letters(&at).into_iter().filter(|more| !letters.contains(more)).collect();
-        letters.extend(more);
+        // What the other side names matters only where the set takes any word.
+        if set.step(&places, Letter::Stranger).is_some() {
+            let more = follow.letters(&at).into_iter().filter(|more| !letters.contains(more));
+            let more: BTreeSet<Letter<'a>> = more.collect();
+            letters.extend(more);
+        }
         for letter in letters {
             let Some(places) = set.step(&places, letter) else { continue };
             let next = (places, follow.step(&at, letter), number == usize::MAX && letter == Letter::Word(b""));

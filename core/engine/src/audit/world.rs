@@ -49,6 +49,8 @@ pub(super) struct Exchange<'a> {
     pub(super) alternate: Given<String>,
     pub(super) arguments: Option<&'a Table>,
     pub(super) outgoing: Vec<&'a BindingDeclaration>,
+    /// The exchanges among the ends of its bindings.
+    chained: BTreeSet<&'a str>,
     table: OnceCell<ExchangeTable<'a>>,
     takes_all: OnceCell<bool>,
 }
@@ -116,6 +118,9 @@ impl<'a> World<'a> {
             }
             if let Some(source) = exchanges.get_mut(binding.source.as_str()) {
                 source.outgoing.push(binding);
+                if binding.destination_type == DestinationType::Exchange {
+                    source.chained.insert(&binding.destination);
+                }
             }
         }
         let queues = state.queues.values().map(|queue| (queue.name.as_str(), Queue::new(queue, &policies))).collect();
@@ -292,8 +297,7 @@ impl<'a> World<'a> {
                 continue;
             }
             found.push(at);
-            let bound = at.outgoing.iter().filter(|binding| binding.destination_type == DestinationType::Exchange);
-            open.extend(bound.filter_map(|binding| self.exchanges.get(binding.destination.as_str())));
+            open.extend(at.chained.iter().filter_map(|name| self.exchanges.get(name)));
             if let Given::Value(name) = &at.alternate {
                 open.extend(self.exchanges.get(name.as_str()));
             }
@@ -394,6 +398,7 @@ impl<'a> Exchange<'a> {
             alternate,
             arguments,
             outgoing: Vec::new(),
+            chained: BTreeSet::new(),
             table: OnceCell::new(),
             takes_all: OnceCell::new(),
         }
