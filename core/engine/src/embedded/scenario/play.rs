@@ -4,7 +4,7 @@ use super::expect::check;
 use super::form::{CloseForm, PublishForm, RefusalForm, SettleForm};
 use super::report::{MessageReport, QueueReport, Report, StepOutcome, StepReport, StoryLine};
 use super::step::{Action, PolicyKind, Settle, Step};
-use super::text::{describe, exchange, names, shown, told};
+use super::text::{exchange, names, shown, told, told_by};
 use super::{Base, Refusal, Scenario, ScenarioError, Stage};
 use crate::embedded::{ChannelId, ConnectionId, Delivery, EmbeddedBroker, Event, MessageId, Publication, Subscription};
 use crate::rabbitmq::{Refused, closed_channel};
@@ -385,10 +385,12 @@ impl<S: Stage> Player<'_, S> {
                 waiting: contents.waiting.iter().map(|message| label(&message.message)).collect(),
             });
         }
+        let version = self.broker().conditions().version;
         let mut stories: BTreeMap<MessageId, Vec<StoryLine>> = BTreeMap::new();
         for happening in self.broker().history() {
             if let Some(message) = happening.message {
-                let line = StoryLine { at_ms: happening.at.saturating_sub(self.start), what: describe(happening) };
+                let line =
+                    StoryLine { at_ms: happening.at.saturating_sub(self.start), what: told_by(version, happening) };
                 stories.entry(message).or_default().push(line);
             }
         }

@@ -185,3 +185,13 @@ steps:
     let report = scenario(text).times_as_fast(100).play(Base::Own).unwrap();
     assert_eq!((report.failed, report.ended_at_ms), (0, 51));
 }
+
+#[test]
+fn a_circle_that_is_cut_by_an_old_version_says_so() {
+    let text = include_str!("../../../../../examples/scenarios/reports/b-26-a-loop-with-a-rejection-is-no-cycle.yaml");
+    let notes = |version: &str| {
+        let report = scenario(text).for_version(version.parse().unwrap()).play(Base::Own).unwrap();
+        report.messages[0].story.iter().filter(|line| line.what.contains("before 3.13.3")).count()
+    };
+    assert_eq!(["3.10.8", "3.13.2", "3.13.7", "4.0.5"].map(notes), [1, 1, 0, 0]);
+}

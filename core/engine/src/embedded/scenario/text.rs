@@ -2,6 +2,8 @@
 
 use super::report::{MessageReport, QueueReport, Report, StepOutcome, StoryLine};
 use crate::embedded::{Happening, Loss, What};
+use crate::rabbitmq::Version;
+use crate::rabbitmq::changes::DEATHS_BY_AGE;
 use std::fmt::{self, Write as _};
 
 impl fmt::Display for Report {
@@ -140,6 +142,18 @@ pub(in crate::embedded) fn describe(happening: &Happening) -> String {
         }
         What::QueueExpired { queue } => format!("{} expired", shown(queue)),
     }
+}
+
+/// What happened, in words, and what a later version would do otherwise.
+pub(super) fn told_by(version: Version, happening: &Happening) -> String {
+    let mut text = describe(happening);
+    if let What::DeadLettered { cycles, .. } = &happening.what
+        && !cycles.is_empty()
+        && !DEATHS_BY_AGE.holds(version)
+    {
+        text.push_str(" (RabbitMQ before 3.13.3 does not look at deaths by age, and may overlook a rejection)");
+    }
+    text
 }
 
 /// A story with what repeats itself told once: `delivered …, put back …` 200 times is two lines.
