@@ -14,7 +14,7 @@
 //! ```
 //! `brokers` gives the exact version behind each label of `versions`; a label without an entry is read as a version itself.
 //! Keys that are not named here are ignored, except in a request: there an unknown key may change what was asked, so such a
-//! request is not replayable. So is one whose set-up is told in words, unless the [recorder](crate::recorder) has
+//! request is not replayable. So is one whose set-up is told in words, unless the [recorder] has
 //! [steps](crate::steps) under the same id: these are taken then.
 //!
 //! **A request** has `steps`, as [`steps`](crate::steps) describes, or one method. A method of one step stands for that step alone.

@@ -1,10 +1,10 @@
 //! The native module `acemq_core._acemq`: the engine for CPython 3.10 and newer.
 //!
-//! There is no rule of RabbitMQ's here. What is called once (documents, plans, refusals) crosses as JSON through [`call`];
+//! There is no rule of RabbitMQ's here. What is called once (documents, plans, refusals) crosses as JSON through `call`;
 //! what is called for every message (matching, deciding, names) crosses as Python's own strings and numbers. The package
 //! `acemq_core` around it is the public, typed surface.
 //!
-//! Python sees ordinary exceptions only: every entry runs behind [`guard::guard`].
+//! Python sees ordinary exceptions only: every entry runs behind `guard::guard`.
 #![deny(
     clippy::expect_used,
     clippy::indexing_slicing,

@@ -16,6 +16,7 @@ require "acemq/core/plan"
 require "acemq/core/state"
 require "acemq/core/router"
 require "acemq/core/embedded_broker"
+require "acemq/core/audit"
 
 module AceMQ
   # What a RabbitMQ topology means: names, argument tables, retries, plans, routing, an embedded broker.

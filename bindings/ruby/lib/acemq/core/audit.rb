@@ -1,0 +1,76 @@
+# frozen_string_literal: true
+
+module AceMQ
+  module Core
+    # One thing that is wrong with a vhost.
+    #
+    # @!attribute [r] code
+    #   @return [String] the stable code, see {Core.explain_finding}
+    # @!attribute [r] object
+    #   @return [Hash] what it is about: kind, name and vhost
+    # @!attribute [r] example
+    #   @return [Hash, nil] the message that shows it
+    # @!attribute [r] fix
+    #   @return [Hash, String, nil] the way out
+    Finding = Struct.new(:code, :severity, :object, :message, :example, :fix, :versions, :document, keyword_init: true)
+
+    # Everything that is wrong with a vhost: findings, how many of each severity, and the document acemq.audit/1.
+    Audit = Struct.new(:findings, :summary, :document, keyword_init: true)
+
+    # A migration of a queue in use, planned and proven: the document acemq.migration_plan/1, the same as text, the checksum of
+    # the file, and why it must not run, if so.
+    MigrationPlan = Struct.new(:document, :text, :checksum, :refused, keyword_init: true) do
+      # @return [String]
+      def to_s
+        text
+      end
+    end
+
+    class << self
+      # Looks for messages that will be lost and for what an upgrade would break. Of a topology only its own objects are known:
+      # somebody else may declare the rest.
+      #
+      # @param state [State]
+      # @param target [String, nil] the version to upgrade to
+      # @return [Audit]
+      # @raise [Error]
+      def audit(state, target: nil)
+        document = call("audit.check", { state: state.to_json_form, target: target })
+        findings = document["findings"].map do |finding|
+          known = Finding.members - [:document]
+          Finding.new(**known.to_h { |key| [key, finding[key.to_s]] }, document: finding).freeze
+        end
+        Audit.new(findings: findings.freeze, summary: document["summary"], document: document).freeze
+      end
+
+      # What a code of a finding means: condition, versions, why, fix, example.
+      # @return [Hash]
+      # @raise [Error]
+      def explain_finding(code)
+        call("audit.explain", { code: code })
+      end
+
+      # A picture of a vhost, with dead letters and retries apart and findings on the nodes.
+      #
+      # @param state [State]
+      # @param form [Symbol] :dot, :mermaid, :svg or :html
+      # @param all [Boolean] every node, however many there are
+      # @return [String]
+      # @raise [Error]
+      def draw(state, form = :svg, target: nil, all: false)
+        call("audit.graph", { state: state.to_json_form, form: form, target: target, all: all }).fetch("text")
+      end
+
+      # Plans the migration of a file, YAML or JSON, against a vhost as it is.
+      #
+      # @param file [String] its text
+      # @param state [State]
+      # @return [MigrationPlan]
+      # @raise [Error]
+      def plan_migration(file, state)
+        answer = call("migration.plan", { file: file, state: state.to_json_form })
+        MigrationPlan.new(document: answer["plan"], **%w[text checksum refused].to_h { |key| [key.to_sym, answer[key]] }).freeze
+      end
+    end
+  end
+end
