@@ -15,6 +15,8 @@
     clippy::unreachable,
     clippy::unwrap_used
 )]
+// Comments of entries become the header's, for readers of C: an index in brackets is no link.
+#![allow(rustdoc::broken_intra_doc_links)]
 #![expect(clippy::missing_safety_doc, reason = "the promises are the same for every entry: see the head of the header")]
 
 mod abi;
