@@ -11,7 +11,7 @@ const HERE: &str = env!("CARGO_MANIFEST_DIR");
 /// A library that cargo has built beside this test: `so`, or `rlib` for the one whose symbols no linker has stripped.
 fn library(extension: &str) -> Utf8PathBuf {
     let test = Utf8PathBuf::from_path_buf(std::env::current_exe().unwrap()).unwrap();
-    let library = test.parent().and_then(Utf8Path::parent).unwrap().join("libacemq_uniffi").with_extension(extension);
+    let library = test.with_file_name("libacemq_uniffi").with_extension(extension);
     assert!(library.exists(), "{library} is missing");
     library
 }
