@@ -34,6 +34,18 @@ RSpec.describe AceMQ::Core::TopicMatcher do
     expect([matcher.matches("orders.a.b"), matcher.size]).to eq([["two"], 2])
   end
 
+  it "lets go of a value when its last binding is taken out" do
+    matcher.insert("a", value = Object.new)
+    matcher.insert("b", value)
+    matcher.remove("a", value)
+    expect(matcher.matches("b")).to eq([value])
+    matcher.remove("b", value)
+    held = matcher.instance_variables.map { |name| matcher.instance_variable_get(name) }
+    expect(held.grep(Array).flatten.compact + held.grep(Hash).flat_map(&:keys)).to eq([])
+    matcher.insert("a", value)
+    expect(matcher.matches("a")).to eq([value])
+  end
+
   it "finds more values than it has room for" do
     1000.times { |number| matcher.insert("#", number) }
     expect(matcher.matches("any")).to eq((0...1000).to_a)

@@ -59,6 +59,7 @@ module AceMQ
         @handle = Native.handle(:acemq_matcher_free, :acemq_matcher_new)
         @numbers = {}
         @values = []
+        @uses = Hash.new(0)
         @found = FFI::MemoryPointer.new(:size_t)
         @out = FFI::MemoryPointer.new(:uint64, @capacity = 64)
         @lock = Mutex.new
@@ -69,7 +70,9 @@ module AceMQ
       def insert(pattern, value)
         @lock.synchronize do
           number = (@numbers[value] ||= @values.push(value).size - 1)
-          Native.checked(:acemq_matcher_insert, handle, pattern, pattern.bytesize, number) == 1
+          added = Native.checked(:acemq_matcher_insert, handle, pattern, pattern.bytesize, number) == 1
+          @uses[number] += 1 if added
+          added
         end
       end
 
@@ -78,7 +81,9 @@ module AceMQ
       def remove(pattern, value)
         @lock.synchronize do
           number = @numbers[value]
-          number ? Native.checked(:acemq_matcher_remove, handle, pattern, pattern.bytesize, number) == 1 : false
+          removed = !number.nil? && Native.checked(:acemq_matcher_remove, handle, pattern, pattern.bytesize, number) == 1
+          forget(value, number) if removed && (@uses[number] -= 1).zero?
+          removed
         end
       end
 
@@ -128,6 +133,13 @@ module AceMQ
       end
 
       private
+
+      # Nothing is bound to the value any more: it is the caller's again.
+      def forget(value, number)
+        @numbers.delete(value)
+        @values[number] = nil
+        @uses.delete(number)
+      end
 
       def matches_many(key, found)
         out = FFI::MemoryPointer.new(:uint64, found)
