@@ -49,6 +49,9 @@ pub enum Command {
     Simulate(SimulateArguments),
     /// List, run or export the fixtures that every library in every language has to pass
     Conformance(ConformanceArguments),
+    /// Replace a live queue by a versioned file: no message lost, none doubled
+    #[command(subcommand)]
+    Migrate(crate::migrate::MigrateCommand),
     /// Print the JSON Schema of topology documents, for editors
     Schema,
     /// Print a completion script for a shell

@@ -5,10 +5,12 @@ use crate::cli::BrokerArguments;
 use crate::failure::{Failure, STOPPED};
 use crate::input;
 use crate::progress::Progress;
+use acemq_core::migration::MigrationFile;
 use acemq_core::plan::{BrokerKind, PlanSession, Settings};
 use acemq_core::state::State;
 use acemq_core::topology::Tables;
-use acemq_live::{BrokerUrl, Client, Ending, Limits, Management, ManagementUrl, Secret, Width, drive};
+use acemq_live::{BrokerUrl, Client, Ending as DriveEnding, Limits, Management, ManagementUrl, Secret, Width, drive};
+use acemq_migrate::{Ending, Progress as MigrationProgress, RunError, Runner};
 use std::future::Future;
 use std::sync::Arc;
 
@@ -58,6 +60,37 @@ impl Address {
         let Some(url) = self.management else { return Err(Failure::input("only the management API lists vhosts")) };
         let management = Management::new(url, Limits::default()).map_err(Failure::broker)?;
         block_on(management.vhosts())?.map_err(Failure::broker)
+    }
+
+    /// The real broker of these arguments; nothing else can be migrated.
+    pub fn of(arguments: &BrokerArguments) -> Result<Self, Failure> {
+        let amqp = arguments.broker.as_deref().filter(|url| url.starts_with("amqp://") || url.starts_with("amqps://"));
+        if amqp.is_none() || !arguments.has_management() {
+            return Err(Failure::input(
+                "a migration changes the broker over AMQP and reads it over the management API; give --broker amqp://… and --management http://…",
+            ));
+        }
+        Self::read(amqp, arguments)
+    }
+
+    /// Runs a migration in the vhost.
+    pub fn migrate(self, file: &MigrationFile, progress: impl FnMut(MigrationProgress)) -> Result<Ending, Failure> {
+        block_on(async {
+            let limits = Limits::default();
+            let (Some(amqp), Some(management)) = (self.amqp, self.management) else {
+                return Err(Failure::input("give --broker amqp://… and --management http://…"));
+            };
+            let management = Management::new(management, limits).map_err(Failure::broker)?;
+            let client = Client::connect(amqp, "acemq migrate", limits).await.map_err(Failure::broker)?;
+            let ending = Runner::new(&client, &management, &self.vhost).run(file, progress).await;
+            client.close().await;
+            ending.map_err(|error| match &error {
+                RunError::Plan(_) => Failure::input(&error),
+                RunError::Management(_) | RunError::Operation(_) | RunError::Locked { .. } => {
+                    Failure::with_code(&error, STOPPED)
+                }
+            })
+        })?
     }
 
     /// The vhost as the management API tells it.
@@ -128,10 +161,12 @@ impl Address {
         drop(line);
         client.close().await;
         match ending {
-            Ending::Finished => Ok(session),
+            DriveEnding::Finished => Ok(session),
             // What an apply has done so far is for its own report.
-            Ending::Interrupted if applies => Ok(session),
-            Ending::Interrupted => Err(Failure::with_code("stopped before every question had its answer", STOPPED)),
+            DriveEnding::Interrupted if applies => Ok(session),
+            DriveEnding::Interrupted => {
+                Err(Failure::with_code("stopped before every question had its answer", STOPPED))
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ mod commands;
 mod failure;
 mod input;
 mod live;
+mod migrate;
 mod output;
 mod progress;
 mod vhosts;

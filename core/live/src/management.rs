@@ -2,7 +2,7 @@
 //!
 //! Lists are read as the broker sends them and handed to the engine's reader of definitions, which knows every shape that
 //! versions write. Two things stand here that exports leave out: exclusive queues, and whether an exchange is internal.
-//! Statistics are never asked for: they lag by 5 to 10 seconds and prove nothing.
+//! Statistics are never asked for (they lag by 5 to 10 seconds and prove nothing) but for the wait until a queue is empty.
 //!
 //! `rabbitmq_http_client` 0.93 is not used, though it covers the same API: its exchanges have no `internal`, one policy with
 //! a priority above 32,767 makes its whole list unreadable, and through `rbase64` it sets the global allocator of every
@@ -11,8 +11,10 @@
 mod error;
 mod http;
 mod snapshot;
+mod statistics;
 
 pub use error::{ManagementError, ManagementFailure};
+pub use statistics::{NodeStatus, QueueTotals};
 
 use crate::limits::Limits;
 use crate::tls::Tls;

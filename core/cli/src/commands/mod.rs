@@ -35,6 +35,7 @@ pub fn run(command: Command) -> Result<Report, Failure> {
         Command::Graph(arguments) => graph::graph(&arguments),
         Command::Simulate(arguments) => simulate::simulate(&arguments),
         Command::Conformance(arguments) => conformance::conformance(&arguments),
+        Command::Migrate(command) => crate::migrate::migrate(&command),
         Command::Schema => self_description::schema(),
         Command::Completions { shell } => self_description::completions(shell),
         Command::Man => self_description::man(),

@@ -1,0 +1,46 @@
+//! Why a run ended before its end.
+
+use acemq_core::migration::MigrationError;
+use acemq_live::{ManagementError, OperationError};
+use std::fmt;
+
+/// A run that could not go on. What was done is done; running again goes on from there.
+#[derive(Debug)]
+pub enum RunError {
+    /// The migration cannot be planned.
+    Plan(Box<MigrationError>),
+    /// The management API cannot be used.
+    Management(Box<ManagementError>),
+    /// The broker refused a change, or gave no answer.
+    Operation(Box<OperationError>),
+    /// Another runner holds the lock.
+    Locked {
+        /// What is known, as a sentence with a way out.
+        why: String,
+    },
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Plan(error) => error.fmt(f),
+            Self::Management(error) => error.fmt(f),
+            Self::Operation(error) => error.fmt(f),
+            Self::Locked { why } => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl From<MigrationError> for RunError {
+    fn from(error: MigrationError) -> Self {
+        Self::Plan(Box::new(error))
+    }
+}
+
+impl From<ManagementError> for RunError {
+    fn from(error: ManagementError) -> Self {
+        Self::Management(Box::new(error))
+    }
+}

@@ -1,0 +1,47 @@
+//! What a queue holds, from two sources that must agree.
+//!
+//! A passive declaration counts ready messages and consumers at once, but a quorum queue whose leader does not answer says 0
+//! and 0 after a quarter of a second, with declare-ok. So a slow zero is no answer, and the totals of the management API, which
+//! alone tell what is unacknowledged, have to say the same.
+
+use crate::{RunError, Runner};
+use acemq_core::migration::QueueSight;
+use acemq_live::{Answer, Done, Operation};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// A passive declaration that takes longer was not answered by the queue's leader.
+const PROMPT: Duration = Duration::from_millis(200);
+
+/// Two rounds of statistics.
+const QUORUM_LAG_MS: u64 = 11_000;
+
+impl Runner<'_> {
+    pub(crate) async fn look_at(&self, names: &[String]) -> Result<Vec<QueueSight>, RunError> {
+        let totals = self.management.queue_totals(self.vhost).await?;
+        let mut sights = Vec::with_capacity(names.len());
+        for name in names {
+            let asked = Instant::now();
+            let answer = self.client.ask(&Operation::LookUpQueue(name.clone())).await;
+            let totals = totals.iter().find(|totals| totals.name == *name);
+            let is_classic = totals.is_some_and(|totals| totals.kind.as_deref() == Some("classic"));
+            let believed = is_classic || asked.elapsed() < PROMPT;
+            let (counted, consumers) = match answer {
+                Answer::Done(Done::Queue(status)) if believed || status.messages > 0 => {
+                    (Some(u64::from(status.messages)), u64::from(status.consumers))
+                }
+                _ => (None, 0),
+            };
+            let listed = totals.and_then(|totals| totals.ready);
+            sights.push(QueueSight {
+                queue: name.clone(),
+                // Both must be known; the larger one counts.
+                ready: counted.zip(listed).map(|(counted, listed)| counted.max(listed)),
+                unacknowledged: totals.and_then(|totals| totals.unacknowledged),
+                consumers,
+                lag_ms: if is_classic { 0 } else { QUORUM_LAG_MS },
+            });
+        }
+        Ok(sights)
+    }
+}
