@@ -86,7 +86,7 @@ impl Address {
             client.close().await;
             ending.map_err(|error| match &error {
                 RunError::Plan(_) => Failure::input(&error),
-                RunError::Management(_) | RunError::Operation(_) | RunError::Locked { .. } => {
+                RunError::Management(_) | RunError::Operation(_) | RunError::Locked { .. } | RunError::Journal(_) => {
                     Failure::with_code(&error, STOPPED)
                 }
             })

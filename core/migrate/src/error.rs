@@ -1,5 +1,6 @@
 //! Why a run ended before its end.
 
+use crate::journal::JournalError;
 use acemq_core::migration::MigrationError;
 use acemq_live::{ManagementError, OperationError};
 use std::fmt;
@@ -18,6 +19,8 @@ pub enum RunError {
         /// What is known, as a sentence with a way out.
         why: String,
     },
+    /// A change could not be recorded.
+    Journal(JournalError),
 }
 
 impl fmt::Display for RunError {
@@ -27,6 +30,7 @@ impl fmt::Display for RunError {
             Self::Management(error) => error.fmt(f),
             Self::Operation(error) => error.fmt(f),
             Self::Locked { why } => f.write_str(why),
+            Self::Journal(error) => error.fmt(f),
         }
     }
 }
@@ -42,5 +46,11 @@ impl From<MigrationError> for RunError {
 impl From<ManagementError> for RunError {
     fn from(error: ManagementError) -> Self {
         Self::Management(Box::new(error))
+    }
+}
+
+impl From<JournalError> for RunError {
+    fn from(error: JournalError) -> Self {
+        Self::Journal(error)
     }
 }

@@ -6,10 +6,12 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod journal;
 mod lock;
 mod queues;
 
 pub use error::RunError;
+pub use journal::{Change, Journal, JournalError, Unrecorded};
 pub use lock::LOCK_QUEUE;
 
 use acemq_core::migration::{Action, MigrationFile, MigrationPlan, Order, Run};
@@ -75,7 +77,20 @@ impl<'a> Runner<'a> {
     /// # Errors
     /// When broker or management API cannot be used, and when the migration cannot be planned. What was done is done; running
     /// again goes on from there.
-    pub async fn run(&self, file: &MigrationFile, mut progress: impl FnMut(Progress)) -> Result<Ending, RunError> {
+    pub async fn run(&self, file: &MigrationFile, progress: impl FnMut(Progress)) -> Result<Ending, RunError> {
+        self.run_recorded(file, &mut Unrecorded, progress).await
+    }
+
+    /// As [`Runner::run`]; the journal is told of each change before and after it is made.
+    ///
+    /// # Errors
+    /// As [`Runner::run`], and when the journal cannot record a change, which is not made then.
+    pub async fn run_recorded(
+        &self,
+        file: &MigrationFile,
+        journal: &mut dyn Journal,
+        mut progress: impl FnMut(Progress),
+    ) -> Result<Ending, RunError> {
         let started = Instant::now();
         let clock = || u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         if let Some(why) = self.nodes_unfit().await? {
@@ -95,8 +110,11 @@ impl<'a> Runner<'a> {
                     {
                         return Ok(Ending::Stopped(format!("{why}; nothing is deleted until that is over")));
                     }
-                    self.perform(&action).await?;
                     let number = plan.steps.iter().position(|step| step.action == action).map_or(0, |at| at + 1);
+                    let change = Change { number, of: plan.steps.len(), action: &action };
+                    journal.before(change).await?;
+                    self.perform(&action).await?;
+                    journal.after(change).await?;
                     progress(Progress::Step { number, of: plan.steps.len(), action: action.to_string() });
                 }
                 Order::LookAt(names) => {

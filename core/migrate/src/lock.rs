@@ -20,8 +20,11 @@ const WAIT: Duration = Duration::from_secs(600);
 const LOCKED: u16 = 405;
 
 impl Runner<'_> {
-    /// Takes the lock, or waits for whoever holds it.
-    pub(crate) async fn lock_or_wait(&self, progress: &mut impl FnMut(Progress)) -> Result<(), RunError> {
+    /// Takes the lock, or waits for whoever holds it; it is held for as long as the connection lasts.
+    ///
+    /// # Errors
+    /// When it is not free after ten minutes, and when the broker cannot be used.
+    pub async fn lock_or_wait(&self, progress: &mut impl FnMut(Progress)) -> Result<(), RunError> {
         let until = Instant::now() + WAIT;
         let mut told = false;
         while !self.try_lock().await? {
@@ -38,7 +41,10 @@ impl Runner<'_> {
     }
 
     /// Makes sure that the lock is held still.
-    pub(crate) async fn hold_lock(&self) -> Result<(), RunError> {
+    ///
+    /// # Errors
+    /// When somebody else holds it, and when the broker cannot be used.
+    pub async fn hold_lock(&self) -> Result<(), RunError> {
         if self.try_lock().await? { Ok(()) } else { Err(locked()) }
     }
 
