@@ -81,7 +81,7 @@ namespace AceMq.Core.Tests
         public static void ANameInTheVariableIsAFileOfTheWorkingFolder()
         {
             // A bare name would be looked for in the system's places.
-            var candidate = NativeLoader.Candidates("libacemq.so", new string[0], Platform.Current).Single();
+            var candidate = NativeLoader.Candidates("libacemq.so", new string[0], Platform.Current).First();
             Check.Equal(Path.Combine(Directory.GetCurrentDirectory(), "libacemq.so"), candidate.Name);
             Check.Equal("ACEMQ_LIBRARY_PATH=libacemq.so", candidate.ToString());
         }
@@ -106,11 +106,21 @@ namespace AceMq.Core.Tests
 
         public static void TheVariableWinsOverThePackage()
         {
+            var path = Path.GetFullPath(Engine.LibraryPath);
+            var printed = Load(path, folder => Copy(Path.Combine(folder, "libacemq.so")));
+            Check.Equal(Engine.Version + " " + path + "\n", printed);
+        }
+
+        public static void AFileThatTheVariableNamesAndThatIsNotThereLeavesThePackages()
+        {
             var printed = Load("/nowhere/libacemq.so", folder => Copy(Path.Combine(folder, "libacemq.so")));
-            Check.Equal(
-                "library_not_loaded\nlibacemq cannot be loaded; tried ACEMQ_LIBRARY_PATH=/nowhere/libacemq.so: no such file; "
-                + "install the package AceMq.Core for " + Platform.Current.Rid + ", or set ACEMQ_LIBRARY_PATH to the library's file\n",
-                printed);
+            Check.Equal(Engine.Version + " FOLDER/libacemq.so\n", printed);
+        }
+
+        public static void AFileThatTheVariableNamesIsAmongTheAttempts()
+        {
+            var printed = Load("/nowhere/libacemq.so");
+            Check.Contains("tried ACEMQ_LIBRARY_PATH=/nowhere/libacemq.so: no such file; FOLDER/runtimes/", printed);
         }
 
         public static void WithoutALibraryEveryAttemptIsListed()

@@ -24,7 +24,7 @@ namespace AceMq.Core.Native
         /// <summary>See <see cref="AbiMajor"/>.</summary>
         internal const uint AbiMinor = 0;
 
-        /// <summary>The variable that names the file to load; then nothing else is tried.</summary>
+        /// <summary>The variable that names the file to try first.</summary>
         internal const string PathVariable = "ACEMQ_LIBRARY_PATH";
 
         private static readonly Outcome Loaded = Load();
@@ -116,9 +116,8 @@ namespace AceMq.Core.Native
         {
             if (!string.IsNullOrEmpty(variable))
             {
-                // Whoever names a file means that file.
+                // A bare name is a file of the working folder, not one of the system's.
                 yield return new Candidate(Path.GetFullPath(variable), true, PathVariable + "=" + variable);
-                yield break;
             }
             foreach (var folder in folders)
             {
