@@ -357,6 +357,16 @@ impl From<Severity> for audit::Severity {
     }
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AuditFormat {
+    /// For people
+    Text,
+    /// One JSON document
+    Json,
+    /// SARIF 2.1.0, for code scanning and editors
+    Sarif,
+}
+
 #[derive(Debug, Args)]
 pub struct AuditArguments {
     #[command(flatten)]
@@ -370,11 +380,12 @@ pub struct AuditArguments {
     /// Print only findings that are that severe
     #[arg(long)]
     pub quiet: bool,
-    /// Print what a code of a finding means, and nothing else
-    #[arg(long, value_name = "CODE", conflicts_with = "file")]
-    pub explain: Option<String>,
-    #[command(flatten)]
-    pub format: FormatArgument,
+    /// Print what a code of a finding means, or every code with its severity, and nothing else
+    #[arg(long, value_name = "CODE", conflicts_with = "file", num_args = 0..=1)]
+    pub explain: Option<Option<String>>,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = AuditFormat::Text)]
+    pub format: AuditFormat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

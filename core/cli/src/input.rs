@@ -7,7 +7,7 @@ use acemq_core::definitions::{self, Definitions, DefinitionsError, Overrides};
 use acemq_core::embedded::EmbeddedBroker;
 use acemq_core::rabbitmq::{Conditions, Version};
 use acemq_core::state::State;
-use acemq_core::topology::{Format, Problem, ProblemCode, Severity, Tables, Topology, shown_name};
+use acemq_core::topology::{DeclaredAt, Format, Problem, ProblemCode, Severity, Tables, Topology, shown_name};
 use std::io::{Read as _, Write as _};
 
 /// The bytes of a file, or of standard input for `-`.
@@ -86,15 +86,18 @@ enum Source {
 
 impl Source {
     fn read(file: &str) -> Result<Self, Failure> {
-        let bytes = read(file)?;
-        let problems = match Topology::parse(&bytes, Format::of_file(file)) {
+        Self::of(file, &read(file)?)
+    }
+
+    fn of(file: &str, bytes: &[u8]) -> Result<Self, Failure> {
+        let problems = match Topology::parse(bytes, Format::of_file(file)) {
             Ok(topology) => return Ok(Self::Topology(topology)),
             Err(problems) => problems,
         };
         if !problems.iter().any(|problem| problem.code == ProblemCode::DocumentNotATopology) {
             return Ok(Self::Neither(problems));
         }
-        let definitions = definitions::read(&bytes);
+        let definitions = definitions::read(bytes);
         let definitions = definitions.map_err(|error| Failure::input(format!("{}: {error}", shown_name(file))))?;
         Ok(Self::Definitions(Box::new(definitions)))
     }
@@ -118,11 +121,50 @@ fn cannot_choose(file: &str, option: &str, error: DefinitionsError) -> Failure {
 
 /// The vhost that a topology document declares, that a definitions export holds, or that a broker has.
 pub fn state(arguments: &StateArguments) -> Result<State, Failure> {
-    state_or_part(arguments).map(|(state, _)| state)
+    look(arguments).map(|looked| looked.state)
 }
 
-/// As [`state`], and whether it is only part of what a vhost will hold: what one topology document declares.
-pub fn state_or_part(arguments: &StateArguments) -> Result<(State, bool), Failure> {
+/// The vhost that a topology document declares or that a definitions export holds.
+pub fn state_of_file(file: &str, vhost: Option<&str>, version: Option<Version>) -> Result<State, Failure> {
+    look_into_file(file, vhost, version).map(|looked| looked.state)
+}
+
+/// A vhost that was looked into, and what is known about where it comes from.
+pub struct Looked {
+    pub state: State,
+    /// Whether it is only part of what a vhost will hold: what one topology document declares.
+    pub partial: bool,
+    /// Where its objects stand in the file; read when somebody asks.
+    origin: Origin,
+    /// The file, unless it is standard input or a broker.
+    pub file: Option<String>,
+}
+
+enum Origin {
+    Broker,
+    Topology { bytes: Vec<u8>, format: Format, tables: Box<Tables> },
+    Definitions { definitions: Box<Definitions>, vhost: Option<String> },
+}
+
+impl Looked {
+    fn at_broker(state: State) -> Self {
+        Self { state, partial: false, origin: Origin::Broker, file: None }
+    }
+
+    /// Where the file declares each object.
+    pub fn declared_at(&self) -> DeclaredAt {
+        match &self.origin {
+            Origin::Broker => DeclaredAt::default(),
+            Origin::Topology { bytes, format, tables } => {
+                DeclaredAt::of_document(bytes, *format).unwrap_or_default().with_derived(tables)
+            }
+            Origin::Definitions { definitions, vhost } => definitions.declared_at(vhost.as_deref()),
+        }
+    }
+}
+
+/// As [`state`], with its origin.
+pub fn look(arguments: &StateArguments) -> Result<Looked, Failure> {
     let broker = &arguments.broker;
     let vhost = broker.vhost.as_deref();
     let Some(file) = arguments.file.as_deref() else {
@@ -131,32 +173,30 @@ pub fn state_or_part(arguments: &StateArguments) -> Result<(State, bool), Failur
                 "which vhost? give a topology document or a definitions export, or --management for a live broker",
             ));
         }
-        return Ok((Target::resolve(broker, None)?.state()?, false));
+        return Ok(Looked::at_broker(Target::resolve(broker, None)?.state()?));
     };
     if is_management(file) {
-        return Ok((crate::live::state_at(file, vhost.unwrap_or("/"), broker)?, false));
+        return Ok(Looked::at_broker(crate::live::state_at(file, vhost.unwrap_or("/"), broker)?));
     }
-    part_of_file(file, vhost, broker.rabbitmq)
+    look_into_file(file, vhost, broker.rabbitmq)
 }
 
-/// The vhost that a topology document declares or that a definitions export holds.
-pub fn state_of_file(file: &str, vhost: Option<&str>, version: Option<Version>) -> Result<State, Failure> {
-    part_of_file(file, vhost, version).map(|(state, _)| state)
-}
-
-fn part_of_file(file: &str, vhost: Option<&str>, version: Option<Version>) -> Result<(State, bool), Failure> {
-    match Source::read(file)? {
+fn look_into_file(file: &str, vhost: Option<&str>, version: Option<Version>) -> Result<Looked, Failure> {
+    let bytes = read(file)?;
+    let (state, partial, origin) = match Source::of(file, &bytes)? {
         Source::Topology(topology) => {
-            let tables = without_problems(file, topology, false)?;
-            Ok((declared(file, &tables, version.unwrap_or(Version::NEWEST))?, true))
+            let tables = Box::new(without_problems(file, topology, false)?);
+            let state = declared(file, &tables, version.unwrap_or(Version::NEWEST))?;
+            (state, true, Origin::Topology { bytes, format: Format::of_file(file), tables })
         }
         Source::Definitions(definitions) => {
             let overrides = Overrides { version, default_queue_type: None };
-            let state = definitions.state(vhost, &overrides);
-            Ok((state.map_err(|error| cannot_choose(file, "--vhost", error))?, false))
+            let state = definitions.state(vhost, &overrides).map_err(|error| cannot_choose(file, "--vhost", error))?;
+            (state, false, Origin::Definitions { definitions, vhost: vhost.map(str::to_owned) })
         }
-        Source::Neither(problems) => Err(Failure::problems(file, &problems, false)),
-    }
+        Source::Neither(problems) => return Err(Failure::problems(file, &problems, false)),
+    };
+    Ok(Looked { state, partial, origin, file: (file != "-").then(|| file.to_owned()) })
 }
 
 /// A vhost of that version in which the topology is declared.

@@ -8,9 +8,9 @@ use acemq_core::audit::{self, Options};
 
 /// Exchanges, queues and the ways between them, with findings on the nodes.
 pub fn graph(arguments: &GraphArguments) -> Result<Report, Failure> {
-    let (state, partial) = input::state_or_part(&arguments.state)?;
-    let options = Options { target: arguments.target, partial };
-    let graph = audit::graph(&state, &options, arguments.all);
+    let looked = input::look(&arguments.state)?;
+    let options = Options { target: arguments.target, partial: looked.partial };
+    let graph = audit::graph(&looked.state, &options, arguments.all);
     Ok(Report::done(match arguments.format {
         Picture::Dot => graph.to_dot(),
         Picture::Mermaid => graph.to_mermaid(),

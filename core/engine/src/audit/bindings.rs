@@ -7,6 +7,7 @@ use super::keys::{Answer, topic_words};
 use super::world::{Exchange, Kind, World, asks_for_nothing};
 use crate::rabbitmq::{BindingDeclaration, DestinationType, Version};
 use crate::topic::{TopicMatcher, TopicPattern, Words};
+use crate::topology::describe_binding_arguments;
 use crate::value::Table;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -74,6 +75,7 @@ fn missing(world: &World<'_>, report: &mut Report) {
 
 fn one(world: &World<'_>, exchange: &Exchange<'_>, binding: &BindingDeclaration, report: &mut Report) {
     let object = || world.object(ObjectKind::Binding, binding_name(binding));
+    let arguments = || describe_binding_arguments(&binding.arguments);
     let key = binding.routing_key.as_str();
     if exchange.kind != Kind::Headers && exchange.kind != Kind::Opaque && binding.arguments.contains(X_MATCH) {
         let message = format!(
@@ -82,14 +84,14 @@ fn one(world: &World<'_>, exchange: &Exchange<'_>, binding: &BindingDeclaration,
             exchange.kind_name,
             quoted(exchange.name)
         );
-        report.add(Finding::new(Code::XMatchMisplaced, object(), message));
+        report.add(Finding::new(Code::XMatchMisplaced, object(), message).told_by(&arguments()));
     }
     match exchange.kind {
         Kind::Headers => match asks_for_nothing(&binding.arguments) {
             Some(true) => {
                 let message =
                     format!("headers binding {} asks for no header and takes every message", binding_name(binding));
-                let finding = Finding::new(Code::HeadersMatchAll, object(), message);
+                let finding = Finding::new(Code::HeadersMatchAll, object(), message).told_by(&arguments());
                 report.add(world.shown_by(finding, exchange, "", &Table::new(), " without any header"));
             }
             Some(false) => {
@@ -97,7 +99,7 @@ fn one(world: &World<'_>, exchange: &Exchange<'_>, binding: &BindingDeclaration,
                     "headers binding {} asks for any of no headers and takes no message",
                     binding_name(binding)
                 );
-                report.add(Finding::new(Code::HeadersMatchNone, object(), message));
+                report.add(Finding::new(Code::HeadersMatchNone, object(), message).told_by(&arguments()));
             }
             None => {}
         },

@@ -432,7 +432,7 @@ impl Code {
 
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        f.pad(self.as_str())
     }
 }
 
@@ -475,6 +475,19 @@ impl FromStr for Code {
     fn from_str(text: &str) -> Result<Self, UnknownCode> {
         let found = Self::ALL.iter().copied().find(|code| code.as_str() == text);
         found.ok_or_else(|| UnknownCode { given: text.chars().take(60).collect() })
+    }
+}
+
+impl Code {
+    /// A line for each code, the most severe first: code, severity, condition.
+    pub fn list() -> String {
+        let mut out = String::new();
+        for severity in Severity::ALL.into_iter().rev() {
+            for code in Self::ALL.iter().filter(|code| code.severity() == severity) {
+                let _ = writeln!(out, "{:<8} {code:<32} {}", severity.name(), code.about().condition);
+            }
+        }
+        out
     }
 }
 

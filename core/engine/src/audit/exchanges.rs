@@ -154,8 +154,11 @@ pub(super) fn queues(world: &World<'_>, dead_targets: &BTreeSet<&str>, report: &
         let object = || world.queue_object(queue.name);
         if bindings.is_empty() {
             let named_by_the_broker = queue.name.starts_with("amq.");
+            // Where messages wait for their time they are published by the queue's name.
+            let waits = queue.expires_messages() && queue.dead_letters().is_some();
             if !dead_targets.contains(queue.name)
                 && !named_by_the_broker
+                && !waits
                 && !queue.declaration.exclusive
                 && world.state.known.bindings
             {

@@ -3,8 +3,8 @@
 use super::codes::{Code, Severity};
 use crate::embedded::DeathReason;
 use crate::rabbitmq::BindingDeclaration;
-use crate::topology::{describe_binding, shown_name};
-use crate::value::Table;
+use crate::topology::{Position, describe_binding, shown_name};
+use crate::value::{Table, fingerprint};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
@@ -126,6 +126,12 @@ pub struct Finding {
     pub fix: String,
     /// The versions that it holds for, unless for all.
     pub versions: Option<&'static str>,
+    /// Stays the same while the finding does, whatever becomes of sentences, numbers and lines: the first 32 hexadecimal
+    /// digits of the SHA-256 of the JSON list of code, vhost, kind and name of the object, and what tells the finding from
+    /// others of its code about the same object (mostly nothing: an empty text).
+    pub fingerprint: String,
+    /// Where the object is declared in the text that was audited.
+    pub at: Option<Position>,
 }
 
 impl Finding {
@@ -134,6 +140,8 @@ impl Finding {
         Self {
             code,
             severity: about.severity,
+            fingerprint: fingerprint_of(code, &object, ""),
+            at: None,
             object,
             message: message.into(),
             example: None,
@@ -149,11 +157,27 @@ impl Finding {
         self
     }
 
+    /// What tells it from others of its code about the same object: names, never numbers or sentences.
+    #[must_use]
+    pub(super) fn told_by(mut self, distinction: &str) -> Self {
+        self.fingerprint = fingerprint_of(self.code, &self.object, distinction);
+        self
+    }
+
     #[must_use]
     pub(super) fn example(mut self, example: Example) -> Self {
         self.example = Some(example);
         self
     }
+}
+
+/// See [`Finding::fingerprint`].
+pub(super) fn fingerprint_of(code: Code, object: &Object, distinction: &str) -> String {
+    const DIGITS: usize = 32;
+    let parts = serde_json::json!([code.as_str(), object.vhost, object.kind, object.name, distinction]);
+    let mut digits = fingerprint(parts.to_string().as_bytes());
+    digits.truncate(DIGITS);
+    digits
 }
 
 /// The name of a binding as an object.

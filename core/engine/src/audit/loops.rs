@@ -277,8 +277,8 @@ pub(super) fn check<'w>(
 ) {
     for cycle in cycles {
         let Some(first) = cycle.queues().next() else { continue };
-        let finding = |code, message: String| Finding::new(code, world.queue_object(first), message);
         let shown = cycle.shown();
+        let finding = |code, message: String| Finding::new(code, world.queue_object(first), message).told_by(&shown);
         // Without a rejection: each death by age, by length, or by the delivery limit.
         let by_age = cycle.all(world, waits);
         let automatic = cycle.all(world, |queue| queue.expires_messages() || queue.drops_when_full());
@@ -410,7 +410,8 @@ fn leaks<'w>(world: &'w World<'_>, ways: &Ways<'w>, cycle: &Cycle<'w>, report: &
             quoted(queue.name),
             quoted(home)
         );
-        let mut finding = Finding::new(Code::RetryLeaks, world.queue_object(queue.name), message).fix(fix);
+        let object = world.queue_object(queue.name);
+        let mut finding = Finding::new(Code::RetryLeaks, object, message).told_by(&cycle.shown()).fix(fix);
         if let Some((story, reached)) = cycle.story(world, ways, likely_reason) {
             finding = finding.example(story.reaches(reached, " and comes back, with a copy for each of the others"));
         }

@@ -32,10 +32,13 @@ mod graph;
 mod keys;
 mod loops;
 mod policies;
+#[cfg(test)]
+mod presentation_tests;
 mod questions;
 mod queue;
 mod report;
 mod retention;
+mod sarif;
 mod story;
 mod upgrade;
 mod ways;

@@ -45,7 +45,7 @@ impl<'a> Seen<'a> {
                 few(names.iter().copied()),
                 few(objects.into_iter())
             );
-            report.add(Finding::new(Code::PolicyTie, world.object(kind, *first), message));
+            report.add(Finding::new(Code::PolicyTie, world.object(kind, *first), message).told_by(&names.join("\n")));
         }
         for ((policy, keys), queues) in self.skipped {
             let (count, one) = (queues.len(), queues.len() == 1);
@@ -58,7 +58,8 @@ impl<'a> Seen<'a> {
                 if keys.len() == 1 { "is" } else { "are" },
                 if one { "its" } else { "their" },
             );
-            report.add(Finding::new(Code::PolicySkipped, world.object(kind, policy), message));
+            report
+                .add(Finding::new(Code::PolicySkipped, world.object(kind, policy), message).told_by(&keys.join("\n")));
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use super::Options;
 use super::codes::{Code, Severity};
-use super::finding::{Finding, Object};
+use super::finding::{Finding, Object, ObjectKind, fingerprint_of};
 use crate::rabbitmq::{Broker, Version};
 use crate::state::State;
-use crate::topology::shown_name;
+use crate::topology::{DeclaredAt, shown_name};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -22,6 +22,8 @@ pub struct Report {
     pub target: Option<Version>,
     /// The most severe first, then by code and object.
     pub findings: Vec<Finding>,
+    /// The file that was audited, where there is one.
+    pub file: Option<String>,
     partial: bool,
 }
 
@@ -61,6 +63,7 @@ impl Report {
             broker: state.broker.clone(),
             target: options.target,
             findings: Vec::new(),
+            file: None,
             partial: options.partial,
         }
     }
@@ -78,7 +81,32 @@ impl Report {
             let key = |finding: &Finding| (std::cmp::Reverse(finding.severity), finding.code);
             key(a).cmp(&key(b)).then_with(|| a.object.cmp(&b.object))
         });
+        // Nobody told them apart: by their number, so that a fingerprint is one finding's.
+        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+        for finding in &mut self.findings {
+            let before = seen.entry(finding.fingerprint.clone()).or_default();
+            if *before > 0 {
+                let distinction = format!("{} {before}", finding.fingerprint);
+                finding.fingerprint = fingerprint_of(finding.code, &finding.object, &distinction);
+            }
+            *before += 1;
+        }
         self
+    }
+
+    /// Tells each finding where in `file` its object is declared.
+    pub fn locate(&mut self, file: Option<&str>, declared: &DeclaredAt) {
+        self.file = file.map(str::to_owned);
+        for finding in &mut self.findings {
+            let places = match finding.object.kind {
+                ObjectKind::Exchange => &declared.exchanges,
+                ObjectKind::Queue => &declared.queues,
+                ObjectKind::Binding => &declared.bindings,
+                ObjectKind::Policy => &declared.policies,
+                ObjectKind::OperatorPolicy => &declared.operator_policies,
+            };
+            finding.at = places.get(&finding.object.name).copied();
+        }
     }
 
     /// Whether some finding is as severe as that, or more.
@@ -124,9 +152,9 @@ impl Report {
                 continue;
             }
             if group.len() < TOGETHER {
-                group.iter().for_each(|finding| single(&mut out, finding));
+                group.iter().for_each(|finding| self.single(&mut out, finding));
             } else {
-                together(&mut out, first, group);
+                self.together(&mut out, first, group);
             }
         }
         let summary = self.summary();
@@ -146,12 +174,45 @@ impl Report {
         );
         out
     }
-}
 
-/// One finding on its own.
-fn single(out: &mut String, finding: &Finding) {
-    let _ = writeln!(out, "{}: {} [{}]", finding.severity, finding.message, finding.code);
-    details(out, finding);
+    /// `orders.yaml:4:3: `, or nothing.
+    fn place(&self, finding: &Finding) -> String {
+        match (&self.file, finding.at) {
+            (Some(file), Some(at)) => format!("{}:{}:{}: ", shown_name(file), at.line, at.column),
+            _ => String::new(),
+        }
+    }
+
+    /// One finding on its own.
+    fn single(&self, out: &mut String, finding: &Finding) {
+        let place = self.place(finding);
+        let _ = writeln!(out, "{place}{}: {} [{}]", finding.severity, finding.message, finding.code);
+        details(out, finding);
+    }
+
+    /// Many of one code: the first in full, the others by name.
+    fn together(&self, out: &mut String, first: &Finding, group: &[Finding]) {
+        let mut objects: Vec<&Object> = group.iter().map(|finding| &finding.object).collect();
+        objects.dedup();
+        let mut names: Vec<String> =
+            objects.iter().take(NAMED).map(|object| shown_name(&object.name).into_owned()).collect();
+        if objects.len() > NAMED {
+            names.push(format!("and {} more", objects.len() - NAMED));
+        }
+        let _ = writeln!(
+            out,
+            "{}{}: {} {}: {} [{}]",
+            self.place(first),
+            first.severity,
+            objects.len(),
+            first.object.kind.word(objects.len() != 1),
+            first.code.about().condition.trim_end_matches('.'),
+            first.code
+        );
+        let _ = writeln!(out, "  {}", names.join(", "));
+        let _ = writeln!(out, "  the first: {}", first.message);
+        details(out, first);
+    }
 }
 
 fn details(out: &mut String, finding: &Finding) {
@@ -164,29 +225,6 @@ fn details(out: &mut String, finding: &Finding) {
         let _ = writeln!(out, "  versions: {versions}");
     }
     out.push('\n');
-}
-
-/// Many of one code: the first in full, the others by name.
-fn together(out: &mut String, first: &Finding, group: &[Finding]) {
-    let mut objects: Vec<&Object> = group.iter().map(|finding| &finding.object).collect();
-    objects.dedup();
-    let mut names: Vec<String> =
-        objects.iter().take(NAMED).map(|object| shown_name(&object.name).into_owned()).collect();
-    if objects.len() > NAMED {
-        names.push(format!("and {} more", objects.len() - NAMED));
-    }
-    let _ = writeln!(
-        out,
-        "{}: {} {}: {} [{}]",
-        first.severity,
-        objects.len(),
-        first.object.kind.word(objects.len() != 1),
-        first.code.about().condition.trim_end_matches('.'),
-        first.code
-    );
-    let _ = writeln!(out, "  {}", names.join(", "));
-    let _ = writeln!(out, "  the first: {}", first.message);
-    details(out, first);
 }
 
 impl Code {

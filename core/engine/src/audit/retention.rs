@@ -32,7 +32,11 @@ pub(super) fn check(
                 );
                 report.add(Finding::new(Code::DeadLetterQueueBounded, object(), message));
             }
-            let moves_on = queue.dead_letters().filter(|_| !queue.expires_messages() && !cyclic.contains(queue.name));
+            // What comes back from where it waited is the work itself, no dead letter that somebody keeps.
+            let waited = |name: &str| world.queues.get(name).is_some_and(|queue| queue.expires_messages());
+            let keeps = deaths.iter().any(|death| !waited(&death.queue));
+            let moves_on =
+                queue.dead_letters().filter(|_| keeps && !queue.expires_messages() && !cyclic.contains(queue.name));
             if let Some(dead) = moves_on {
                 let message = format!(
                     "queue {} takes the dead letters of {from} and dead-letters in turn, to {}",

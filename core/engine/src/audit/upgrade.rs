@@ -9,6 +9,7 @@ use crate::rabbitmq::changes::{ALWAYS_TYPED, EXACT_HEADERS, LAZY_MODE_GONE, Sinc
 use crate::rabbitmq::{Conditions, QueueType, Version, declare_exchange, declare_queue};
 use crate::state::predeclared_exchange;
 use crate::topic::TopicPattern;
+use crate::topology::describe_binding_arguments;
 use crate::value::Value;
 
 /// The steps from one version to another.
@@ -161,7 +162,8 @@ fn bindings(world: &World<'_>, upgrade: &Upgrade, report: &mut Report) {
             let inexact = |value: &Value| matches!(value, Value::F32(_) | Value::F64(_) | Value::Timestamp(_));
             if headers && exchange.kind == Kind::Headers && binding.arguments.iter().any(|(_, value)| inexact(value)) {
                 let message = format!("headers binding {} is compared differently from 3.13 on", binding_name(binding));
-                report.add(Finding::new(Code::UpgradeHeaders, object(), message));
+                let distinction = describe_binding_arguments(&binding.arguments);
+                report.add(Finding::new(Code::UpgradeHeaders, object(), message).told_by(&distinction));
             }
         }
     }

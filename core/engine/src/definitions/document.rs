@@ -174,6 +174,10 @@ impl Definitions {
         Ok(state)
     }
 
+    pub(super) fn contents_of(&self, vhost: Option<&str>) -> Option<&Contents> {
+        self.choose(vhost).ok().map(|(_, contents)| contents)
+    }
+
     fn choose(&self, wanted: Option<&str>) -> Result<(&str, &Contents), DefinitionsError> {
         let names = || self.contents.keys().cloned().collect();
         let found = match (wanted, self.layout) {

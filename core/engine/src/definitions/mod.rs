@@ -25,6 +25,7 @@ mod entry;
 mod error;
 mod fault;
 mod json;
+mod places;
 mod preview;
 #[cfg(test)]
 mod preview_tests;

@@ -28,7 +28,7 @@ pub use describe::{
     describe_binding, describe_binding_arguments, describe_exchange, describe_queue, shown_name, shown_value,
 };
 pub(crate) use document::read_as;
-pub use document::{Format, MAX_BYTES as MAX_DOCUMENT_BYTES};
+pub use document::{DeclaredAt, Format, MAX_BYTES as MAX_DOCUMENT_BYTES};
 pub use intent::describe_policy;
 pub use problem::{CheckDocument, ObjectRef, Position, Problem, ProblemCode, Severity};
 pub use tables::{DeclaredBinding, DeclaredExchange, DeclaredQueue, ExternalExchange, Tables, TablesDocument};

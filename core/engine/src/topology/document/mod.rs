@@ -6,6 +6,7 @@
 mod foreign;
 mod form;
 mod json;
+mod places;
 mod shape;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ mod tree;
 mod yaml;
 
 pub(super) use form::Document;
+pub use places::DeclaredAt;
 
 use super::Topology;
 use super::compile::compile;
