@@ -29,7 +29,9 @@ pub use client::Client;
 pub use connect::{ConnectError, ConnectFailure};
 pub use drive::{Ending, Progress, Width, drive};
 pub use limits::Limits;
-pub use management::{Management, ManagementError, ManagementFailure, NodeStatus, QueueTotals};
+pub use management::{
+    ApiListener, Holder, Management, ManagementError, ManagementFailure, NodeStatus, QueueTotals, SeenBinding,
+};
 pub use operation::{Answer, Cause, Done, Failure, Operation, OperationError, QueueStatus};
 pub use secret::Secret;
 pub use url::{BrokerUrl, ClientCertificate, ManagementUrl, TlsOptions, UrlError};

@@ -10,11 +10,13 @@
 
 mod error;
 mod http;
+mod node;
 mod snapshot;
 mod statistics;
 
 pub use error::{ManagementError, ManagementFailure};
-pub use statistics::{NodeStatus, QueueTotals};
+pub use node::{ApiListener, NodeStatus, SeenBinding};
+pub use statistics::{Holder, QueueTotals};
 
 use crate::limits::Limits;
 use crate::tls::Tls;
@@ -31,6 +33,7 @@ use serde_json::{Value as Json, json};
 pub struct Management {
     http: Http,
     url: ManagementUrl,
+    limits: Limits,
 }
 
 impl Management {
@@ -46,12 +49,17 @@ impl Management {
                 failure: ManagementFailure::Connect(failure),
             })?),
         };
-        Ok(Self { http: Http::new(&url, tls, limits), url })
+        Ok(Self { http: Http::new(&url, tls, limits), url, limits })
     }
 
     /// Where it is.
     pub fn url(&self) -> &ManagementUrl {
         &self.url
+    }
+
+    /// How long it is waited for.
+    pub fn limits(&self) -> Limits {
+        self.limits
     }
 
     /// Product and version.

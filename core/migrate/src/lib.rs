@@ -8,6 +8,7 @@
 mod error;
 mod journal;
 mod lock;
+mod nodes;
 mod queues;
 
 pub use error::RunError;
@@ -16,7 +17,9 @@ pub use lock::LOCK_QUEUE;
 
 use acemq_core::migration::{Action, MigrationFile, MigrationPlan, Order, Run};
 use acemq_core::state::State;
-use acemq_live::{Answer, Client, Management, ManagementError, ManagementFailure, Operation, OperationError};
+use acemq_live::{
+    Answer, Client, Management, ManagementError, ManagementFailure, ManagementUrl, Operation, OperationError,
+};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -55,21 +58,26 @@ pub enum Progress {
 /// How long the management API may fail before a run gives up; it may be restarted in the meantime.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long the other nodes of a cluster get to apply a change, where only one of them can be asked. The longest delay that was
-/// measured is 0.2 seconds; a node that hangs for longer is not covered.
-const SETTLE: Duration = Duration::from_secs(5);
-
 /// A vhost with the means to change it.
 pub struct Runner<'a> {
     client: &'a Client,
     management: &'a Management,
     vhost: &'a str,
+    node_apis: Vec<ManagementUrl>,
 }
 
 impl<'a> Runner<'a> {
     /// A runner for a vhost; `client` is connected to it.
     pub fn new(client: &'a Client, management: &'a Management, vhost: &'a str) -> Self {
-        Self { client, management, vhost }
+        Self { client, management, vhost, node_apis: Vec::new() }
+    }
+
+    /// Further addresses of management APIs, one for each node whose own address does not follow from its name: behind a load
+    /// balancer, or where hosts have other names from here. Which node answers where is found out.
+    #[must_use]
+    pub fn with_node_apis(mut self, urls: Vec<ManagementUrl>) -> Self {
+        self.node_apis = urls;
+        self
     }
 
     /// Runs a migration to its end, or to where it has to wait.
@@ -94,10 +102,12 @@ impl<'a> Runner<'a> {
         let started = Instant::now();
         let clock = || u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         if let Some(why) = self.nodes_unfit().await? {
-            return Ok(Ending::Stopped(format!("{why}; the migration does not start")));
+            return Ok(Ending::Waiting(format!("{why}; the migration does not go on before that; run again then")));
         }
         self.lock_or_wait(&mut progress).await?;
+        let mut node_apis = self.find_node_apis().await?;
         let mut run = Run::new();
+        let mut waited_for: Vec<String> = Vec::new();
         loop {
             let live = self.state().await?;
             let plan = MigrationPlan::new(file, &live)?;
@@ -108,7 +118,7 @@ impl<'a> Runner<'a> {
                     if matches!(action, Action::DeleteQueue(_))
                         && let Some(why) = self.nodes_unfit().await?
                     {
-                        return Ok(Ending::Stopped(format!("{why}; nothing is deleted until that is over")));
+                        return Ok(Ending::Waiting(format!("{why}; nothing is deleted before that; run again then")));
                     }
                     let number = plan.steps.iter().position(|step| step.action == action).map_or(0, |at| at + 1);
                     let change = Change { number, of: plan.steps.len(), action: &action };
@@ -123,18 +133,23 @@ impl<'a> Runner<'a> {
                     run.saw_queues(&sights, waits_for_consumers, clock());
                     if !waits_for_consumers {
                         progress(Progress::Left { messages: run.messages_left() });
+                        let held =
+                            sights.into_iter().filter(|sight| sight.unacknowledged.is_some_and(|count| count > 0));
+                        waited_for = held.map(|sight| sight.queue).collect();
                     }
                 }
-                Order::AskNodes(_) => {
-                    if let Some(why) = self.nodes_know(&mut progress).await? {
+                Order::AskNodes(action) => {
+                    if let Action::AwaitNodes { binding, bound } = &action
+                        && let Some(why) = self.nodes_know(&mut node_apis, binding, *bound, &mut progress).await?
+                    {
                         return Ok(Ending::Waiting(why));
                     }
                     run.nodes_know();
                 }
                 Order::Pause(ms) => tokio::time::sleep(Duration::from_millis(ms)).await,
                 Order::Finished => return Ok(Ending::Finished),
-                Order::Waiting(why) => return Ok(Ending::Waiting(why)),
-                Order::Stopped(why) => return Ok(Ending::Stopped(why)),
+                Order::Waiting(why) => return Ok(Ending::Waiting(why + &self.held_by(&waited_for).await)),
+                Order::Stopped(why) => return Ok(Ending::Stopped(why + &self.held_by(&waited_for).await)),
             }
         }
     }
@@ -172,52 +187,6 @@ impl<'a> Runner<'a> {
             Answer::Failed(failure) => acemq_live::Cause::Failed(failure),
         };
         Err(RunError::Operation(Box::new(OperationError { operation: operation.describe(), cause })))
-    }
-
-    /// Why the cluster is in no state to be changed.
-    async fn nodes_unfit(&self) -> Result<Option<String>, RunError> {
-        let nodes = match self.management.nodes().await {
-            Err(ManagementError { failure: ManagementFailure::Forbidden { .. }, .. }) => return Ok(None),
-            answered => answered?,
-        };
-        Ok(nodes.iter().find_map(|node| {
-            if !node.running {
-                Some(format!("node {} is not running", node.name))
-            } else if node.mem_alarm || node.disk_free_alarm {
-                Some(format!("node {} has an alarm: it is short of memory or disk space", node.name))
-            } else {
-                None
-            }
-        }))
-    }
-
-    /// Waits until every node has applied the last change; why it cannot be told.
-    async fn nodes_know(&self, progress: &mut impl FnMut(Progress)) -> Result<Option<String>, RunError> {
-        let nodes = match self.management.nodes().await {
-            Err(ManagementError { failure: ManagementFailure::Forbidden { user, .. }, .. }) => {
-                let note = format!(
-                    "user {user} may not see the nodes, so {} s are waited; a node that hangs is not covered",
-                    SETTLE.as_secs()
-                );
-                progress(Progress::Note(note));
-                tokio::time::sleep(SETTLE).await;
-                return Ok(None);
-            }
-            answered => answered?,
-        };
-        if let Some(down) = nodes.iter().find(|node| !node.running) {
-            return Ok(Some(format!("node {} is not running; run again when it is back", down.name)));
-        }
-        if nodes.len() > 1 {
-            let note = format!(
-                "{} nodes run and one address is given, so {} s are waited; a node that hangs is not covered",
-                nodes.len(),
-                SETTLE.as_secs()
-            );
-            progress(Progress::Note(note));
-            tokio::time::sleep(SETTLE).await;
-        }
-        Ok(None)
     }
 }
 

@@ -31,6 +31,9 @@ impl Runner<'_> {
             if Instant::now() >= until {
                 return Err(locked());
             }
+            if let Some(node) = self.node_that_keeps_the_lock().await {
+                return Err(stuck(&node));
+            }
             if !told {
                 progress(Progress::Note("another runner is at work; its result is waited for".to_owned()));
                 told = true;
@@ -65,6 +68,14 @@ fn locked() -> RunError {
     RunError::Locked {
         why: format!(
             "another runner holds the lock, queue {LOCK_QUEUE}; run again when it is done. If none is at work, the node of one that died may be down: start that node"
+        ),
+    }
+}
+
+fn stuck(node: &str) -> RunError {
+    RunError::Locked {
+        why: format!(
+            "queue {LOCK_QUEUE}, the lock, belongs to a runner that was connected to node {node}, which is not running: start that node, which frees the lock, and run again"
         ),
     }
 }

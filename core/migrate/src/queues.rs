@@ -6,12 +6,15 @@
 
 use crate::{RunError, Runner};
 use acemq_core::migration::QueueSight;
-use acemq_live::{Answer, Done, Operation};
+use acemq_live::{Answer, Done, Holder, Operation};
 use std::time::Duration;
 use tokio::time::Instant;
 
 /// A passive declaration that takes longer was not answered by the queue's leader.
 const PROMPT: Duration = Duration::from_millis(200);
+
+/// So many channels are named.
+const SHOWN: usize = 10;
 
 /// Two rounds of statistics.
 const QUORUM_LAG_MS: u64 = 11_000;
@@ -43,5 +46,26 @@ impl Runner<'_> {
             });
         }
         Ok(sights)
+    }
+
+    /// Who holds the unacknowledged messages of queues, as the end of a sentence; empty where nobody does or nobody tells.
+    pub(crate) async fn held_by(&self, queues: &[String]) -> String {
+        let mut holders: Vec<Holder> = Vec::new();
+        for queue in queues {
+            holders.extend(self.management.holders(self.vhost, queue).await.unwrap_or_default());
+        }
+        let of_consumers = holders.iter().any(|holder| holder.consumes);
+        let mut names: Vec<String> = (holders.iter())
+            // Without a consumer that holds some, they were got one by one, and only the channel tells.
+            .filter(|holder| holder.consumes || !of_consumers)
+            .map(|holder| format!("channel {} of user {} holds {}", holder.channel, holder.user, holder.unacknowledged))
+            .collect();
+        names.dedup();
+        if names.len() > SHOWN {
+            let more = names.len() - SHOWN;
+            names.truncate(SHOWN);
+            names.push(format!("and {more} more"));
+        }
+        if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
     }
 }

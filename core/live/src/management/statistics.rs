@@ -1,4 +1,4 @@
-//! What the API says about messages and nodes at a moment.
+//! What the API says about messages at a moment, and about who holds them.
 //!
 //! The list of queues with `enable_queue_totals` is the one place whose numbers of a classic queue are up to date; those of a
 //! quorum queue come in rounds of statistics and are some seconds old (measured on 3.10.8, 4.0.5 and 4.3.6).
@@ -6,6 +6,7 @@
 use super::http::Method;
 use super::{Management, ManagementError, ManagementFailure, segment};
 use serde::Deserialize;
+use serde_json::Value as Json;
 
 /// How many messages a queue holds, as far as the API tells.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -23,20 +24,27 @@ pub struct QueueTotals {
     pub unacknowledged: Option<u64>,
 }
 
-/// A node of the cluster.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct NodeStatus {
-    /// Its name.
-    pub name: String,
-    /// Whether it runs.
+/// A channel that holds messages which it has not acknowledged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    /// The channel's name, which begins with its connection's.
+    pub channel: String,
+    /// Who logged in.
+    pub user: String,
+    /// How many messages it holds, of all queues.
+    pub unacknowledged: u64,
+    /// Whether it consumes the queue that was asked about; else it got messages one by one, perhaps from another queue.
+    pub consumes: bool,
+}
+
+#[derive(Deserialize)]
+struct ChannelStatistics {
     #[serde(default)]
-    pub running: bool,
-    /// Whether it is short of memory, so that publishers are held back.
+    name: String,
     #[serde(default)]
-    pub mem_alarm: bool,
-    /// Whether it is short of disk space.
-    #[serde(default)]
-    pub disk_free_alarm: bool,
+    user: String,
+    #[serde(default, rename = "messages_unacknowledged")]
+    unacknowledged: u64,
 }
 
 impl Management {
@@ -49,15 +57,56 @@ impl Management {
         self.fetch(&path, vhost).await
     }
 
-    /// The nodes of the cluster, running or not.
+    /// The channels that hold messages of a queue, or may: those that consume it first. Statistics, so some seconds old.
     ///
     /// # Errors
-    /// When the API cannot be asked; [`ManagementFailure::Forbidden`] for a user who may not see nodes.
-    pub async fn nodes(&self) -> Result<Vec<NodeStatus>, ManagementError> {
-        self.fetch("/nodes?columns=name,running,mem_alarm,disk_free_alarm", "/").await
+    /// When the API cannot be asked, or the queue is not there.
+    pub async fn holders(&self, vhost: &str, queue: &str) -> Result<Vec<Holder>, ManagementError> {
+        let details = self.queue_details(vhost, queue).await?;
+        let consumers: Vec<&str> = (details.get("consumer_details").and_then(Json::as_array).into_iter().flatten())
+            .filter_map(|consumer| consumer.get("channel_details")?.get("name")?.as_str())
+            .collect();
+        let path = format!("/vhosts/{}/channels?columns=name,user,messages_unacknowledged", segment(vhost));
+        let channels: Vec<ChannelStatistics> = self.fetch(&path, vhost).await?;
+        let mut holders: Vec<Holder> = (channels.into_iter().filter(|channel| channel.unacknowledged > 0))
+            .map(|channel| Holder {
+                consumes: consumers.contains(&channel.name.as_str()),
+                channel: channel.name,
+                user: channel.user,
+                unacknowledged: channel.unacknowledged,
+            })
+            .collect();
+        holders.sort_by(|one, other| (!one.consumes, &one.channel).cmp(&(!other.consumes, &other.channel)));
+        Ok(holders)
     }
 
-    async fn fetch<T: for<'de> Deserialize<'de>>(&self, path: &str, vhost: &str) -> Result<Vec<T>, ManagementError> {
+    /// The node that a queue lives on, where its leader is; `None` where there is no such queue, or nobody knows.
+    ///
+    /// # Errors
+    /// When the API cannot be asked.
+    pub async fn node_of_queue(&self, vhost: &str, queue: &str) -> Result<Option<String>, ManagementError> {
+        match self.queue_details(vhost, queue).await {
+            Ok(details) => Ok(details.get("node").and_then(Json::as_str).map(str::to_owned)),
+            Err(ManagementError { failure: ManagementFailure::VhostMissing { .. }, .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn queue_details(&self, vhost: &str, queue: &str) -> Result<Json, ManagementError> {
+        self.named(async {
+            let mut conversation = self.http.open().await?;
+            let path = format!("/queues/{}/{}", segment(vhost), segment(queue));
+            let reply = self.http.call(&mut conversation, Method::Get, &path).await?;
+            reply.expect_json(self.url.user(), vhost)
+        })
+        .await
+    }
+
+    pub(super) async fn fetch<T: for<'de> Deserialize<'de>>(
+        &self,
+        path: &str,
+        vhost: &str,
+    ) -> Result<Vec<T>, ManagementError> {
         self.named(async {
             let mut conversation = self.http.open().await?;
             let reply = self.http.call(&mut conversation, Method::Get, path).await?;

@@ -64,6 +64,14 @@ impl ManagementUrl {
         self
     }
 
+    /// The same API on another host and port: user, password, TLS options and path stay.
+    #[must_use]
+    pub fn at(mut self, host: &str, port: u16) -> Self {
+        host.clone_into(&mut self.host);
+        self.port = Some(port);
+        self
+    }
+
     /// The address of the API without credentials, such as `http://localhost:15672/api`.
     pub(crate) fn endpoint(&self) -> String {
         format!("{}{}{}/api", self.scheme(), self.place(), self.prefix)
