@@ -12,6 +12,7 @@ pub mod amqp;
 pub mod answer;
 pub mod broker;
 pub mod impostor;
+pub mod load;
 pub mod management;
 pub mod mirror;
 pub mod recorder;

@@ -46,6 +46,23 @@ fn one_exchange_in_between_serves_every_source_and_one_unbind_switches() {
 }
 
 #[test]
+fn a_retry_exchange_that_both_queues_use_is_one_more_source() {
+    let mut state = vhost();
+    state.insert_exchange(ExchangeDeclaration::durable("x", "direct"));
+    state.insert_exchange(ExchangeDeclaration::durable("acemq.retry", "direct"));
+    state.bindings.insert(BindingDeclaration::queue("x", "old", "k"));
+    state.bindings.insert(BindingDeclaration::queue("acemq.retry", "old", "old"));
+    let with = "{ name: new, dead_letter: true, retry: 'fixed(3, 1m)' }";
+    // A message with the keys old and new, one of them in CC, gets a copy more by the new queue's own binding, which the file
+    // asks for; no step gives it one.
+    assert_eq!(plan(with, "{}", &state).refusal(), None);
+    // A binding that leads the old queue's own messages to the new one is another matter.
+    state.bindings.insert(BindingDeclaration::queue("acemq.retry", "old", "new"));
+    let refusal = plan(with, "{}", &state).refusal().unwrap();
+    assert!(refusal.contains("comes twice"), "{refusal}");
+}
+
+#[test]
 fn every_method_is_proven_for_overlapping_patterns_and_several_sources() {
     for (options, states) in [
         ("{}", vec![topic(), several()]),

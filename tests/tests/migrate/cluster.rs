@@ -1,0 +1,178 @@
+//! Clusters: traffic through all three nodes, a node that hangs for some seconds, a node that is down.
+
+use crate::running::{Addresses, finish, light, migrate, place};
+use acemq_migrate::{Ending, Progress};
+use acemq_tests::broker::{Cluster, Generation, Node, Vhost};
+use acemq_tests::load::{Load, Report, Shape};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+fn on_cluster(generation: Generation, check: impl FnOnce(&[Node])) {
+    if Generation::wanted().contains(&generation) {
+        check(Cluster::start(generation).unwrap().nodes());
+    }
+}
+
+/// Replaces the queue of a shape under load through all nodes, while `meanwhile` goes on; what came of it.
+fn replace(nodes: &[Node], shape: &str, run: impl FnOnce(&Addresses, &str)) -> Report {
+    let shape = Shape::named(shape).unwrap();
+    let vhost = nodes[0].fresh_vhost();
+    (shape.prepare)(&vhost.connect().channel().unwrap());
+    known_everywhere(nodes, &vhost);
+    let all: Vec<&Node> = nodes.iter().collect();
+    let load = Load::start(&place(&all, &vhost), light((shape.traffic)()));
+    load.until_published(200, LIMIT);
+    run(&Addresses::of(&vhost), &shape.file());
+    load.until_published(load.published() + 200, LIMIT);
+    load.stop()
+}
+
+/// Waits until every node knows the vhost and its bindings, so that nothing is published into nowhere.
+fn known_everywhere(nodes: &[Node], vhost: &Vhost<'_>) {
+    let bindings = |node: &Node| node.management().get(&format!("/api/bindings/{}", vhost.name())).ok();
+    let wanted = bindings(&nodes[0]).unwrap();
+    let deadline = Instant::now() + LIMIT;
+    while nodes.iter().any(|node| bindings(node).as_ref() != Some(&wanted)) {
+        assert!(Instant::now() < deadline, "not every node knows the vhost");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A node that is stopped for some seconds. It goes on when this is dropped, whatever happened.
+struct Frozen<'a>(&'a Node);
+
+impl<'a> Frozen<'a> {
+    fn freeze(node: &'a Node) -> Self {
+        node.freeze().unwrap();
+        Self(node)
+    }
+}
+
+impl Drop for Frozen<'_> {
+    fn drop(&mut self) {
+        let _ = self.0.thaw();
+    }
+}
+
+/// How long a node hangs: so long that a queue that another node believes empty would be deleted meanwhile.
+const HANG: Duration = Duration::from_secs(4);
+
+/// Runs the migration; when a step of which `text` is part is done, the node hangs.
+fn finish_while_hanging(addresses: &Addresses, file: &str, node: &Node, text: &str) -> Vec<String> {
+    let mut notes = Vec::new();
+    let (sender, hang) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            if hang.recv().is_ok() {
+                let _frozen = Frozen::freeze(node);
+                thread::sleep(HANG);
+            }
+        });
+        let mut sender = Some(sender);
+        let ended = migrate(addresses, file, |progress| {
+            match progress {
+                Progress::Step { action, .. } if action.contains(text) => {
+                    if let Some(sender) = sender.take() {
+                        sender.send(()).unwrap();
+                    }
+                }
+                Progress::Note(note) => notes.push(note.clone()),
+                _ => {}
+            }
+            true
+        });
+        assert_eq!(ended.unwrap().unwrap(), Ending::Finished);
+        assert!(sender.is_none(), "no step was \"{text}\"");
+    });
+    notes
+}
+
+fn traffic_through_all_nodes_is_clean(nodes: &[Node]) {
+    let notes = |addresses: &Addresses, file: &str| {
+        let ended = migrate(addresses, file, |progress| {
+            // Every node is asked on an address of its own that was found; nothing is left to luck.
+            assert!(!matches!(progress, Progress::Note(_)), "{progress:?}");
+            true
+        });
+        assert_eq!(ended.unwrap().unwrap(), Ending::Finished);
+    };
+    for shape in ["overlapping-patterns", "several-sources"] {
+        let report = replace(nodes, shape, notes);
+        report.assert_clean();
+        assert!(report.of("new") > 0, "{report:?}");
+    }
+}
+
+fn a_node_that_hangs_is_waited_for(nodes: &[Node]) {
+    for text in ["unbind old.migration -> old ", "delete exchange old.migration.catch"] {
+        let report = replace(nodes, "overlapping-patterns", |addresses, file| {
+            finish_while_hanging(addresses, file, &nodes[2], text);
+        });
+        report.assert_clean();
+    }
+}
+
+fn a_node_that_is_down_is_named_and_the_run_goes_on_when_it_is_back(nodes: &[Node]) {
+    let report = replace(nodes, "overlapping-patterns", |addresses, file| {
+        // It goes down when the switch is done: the barrier behind it cannot be passed.
+        let mut is_up = true;
+        let ended = migrate(addresses, file, |progress| {
+            if is_up
+                && matches!(progress, Progress::Step { action, .. } if action.contains("unbind old.migration -> old "))
+            {
+                nodes[2].kill().unwrap();
+                until_down(&nodes[0], &nodes[2]);
+                is_up = false;
+            }
+            true
+        });
+        let why = waits(ended);
+        assert!(why.contains(&format!("node {} is not running", nodes[2].node_name())), "{why}");
+        // Nor does another run start.
+        let why = waits(migrate(addresses, file, |_| true));
+        assert!(why.contains(&format!("node {} is not running", nodes[2].node_name())), "{why}");
+        nodes[2].start_again().unwrap();
+        finish(addresses, file);
+    });
+    report.assert_clean();
+}
+
+fn waits(ended: Option<Result<Ending, acemq_migrate::RunError>>) -> String {
+    match ended.unwrap().unwrap() {
+        Ending::Waiting(why) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Waits until one node knows that another one is down.
+fn until_down(asked: &Node, down: &Node) {
+    let deadline = Instant::now() + LIMIT;
+    let is_down = || {
+        let nodes = asked.management().get("/api/nodes").unwrap_or_default();
+        let nodes = nodes.as_array().into_iter().flatten();
+        nodes.filter(|node| node["name"] == down.node_name()).any(|node| node["running"] == false)
+    };
+    while !is_down() {
+        assert!(Instant::now() < deadline, "{} is not known to be down", down.node_name());
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn check(nodes: &[Node]) {
+    traffic_through_all_nodes_is_clean(nodes);
+    a_node_that_hangs_is_waited_for(nodes);
+    a_node_that_is_down_is_named_and_the_run_goes_on_when_it_is_back(nodes);
+}
+
+#[test]
+fn distribution() {
+    on_cluster(Generation::Distribution, check);
+}
+
+#[test]
+fn rabbitmq_4_3() {
+    on_cluster(Generation::V4_3, check);
+}

@@ -1,0 +1,75 @@
+//! A runner in the test's own process, on one node or through all nodes of a cluster.
+
+use acemq_core::migration::MigrationFile;
+use acemq_core::topology::Format;
+use acemq_live::{Client, Limits, Management};
+use acemq_migrate::{Ending, Progress, RunError, Runner};
+use acemq_tests::broker::{Node, Vhost};
+use acemq_tests::load::{Place, Traffic};
+use std::time::Duration;
+
+/// Limits that a busy machine keeps; only a hang is longer.
+pub const LIMITS: Limits = Limits {
+    connect: Duration::from_secs(30),
+    question: Duration::from_secs(30),
+    change: Duration::from_secs(60),
+    reconnect: Duration::from_secs(60),
+    listing: Duration::from_secs(60),
+    close: Duration::from_secs(3),
+};
+
+/// The addresses that a runner uses.
+pub struct Addresses {
+    pub amqp: String,
+    pub management: String,
+    pub vhost: String,
+}
+
+impl Addresses {
+    pub fn of(vhost: &Vhost<'_>) -> Self {
+        Self { amqp: vhost.amqp_url(), management: vhost.node().management_url(), vhost: vhost.name().to_owned() }
+    }
+}
+
+/// The vhost as publishers and consumers reach it through these nodes.
+pub fn place(nodes: &[&Node], vhost: &Vhost<'_>) -> Place {
+    Place { ports: nodes.iter().map(|node| node.amqp_port()).collect(), vhost: vhost.name().to_owned() }
+}
+
+/// So much traffic that every moment of a migration sees some, and so little that several tests fit on two cores.
+pub fn light(traffic: Traffic) -> Traffic {
+    Traffic { publishers: 3, rate: 250, ..traffic }
+}
+
+/// Runs a migration; `watch` is told what happens, and ends the run by `false`: the connection is dropped in the middle.
+pub fn migrate(
+    addresses: &Addresses,
+    file: &str,
+    mut watch: impl FnMut(&Progress) -> bool + Send,
+) -> Option<Result<Ending, RunError>> {
+    let file = MigrationFile::parse(file, Format::Yaml).unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let client = Client::connect(addresses.amqp.parse().unwrap(), "acemq migrate tests", LIMITS).await.unwrap();
+        let management = Management::new(addresses.management.parse().unwrap(), LIMITS).unwrap();
+        let runner = Runner::new(&client, &management, &addresses.vhost);
+        let (sender, mut cut) = tokio::sync::mpsc::unbounded_channel();
+        let run = runner.run(&file, move |progress| {
+            if !watch(&progress) {
+                let _ = sender.send(());
+            }
+        });
+        tokio::select! {
+            // What is to be cut is cut before the next step.
+            biased;
+            Some(()) = cut.recv() => None,
+            ended = run => Some(ended),
+        }
+    })
+}
+
+/// Runs it to its end.
+pub fn finish(addresses: &Addresses, file: &str) {
+    let ended = migrate(addresses, file, |_| true).unwrap();
+    assert_eq!(ended.unwrap(), Ending::Finished);
+}
