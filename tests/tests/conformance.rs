@@ -133,6 +133,11 @@ const WITHOUT_SUITE: &[(&str, &str)] = &[
         "audit.check",
         r#"{"state": {"topology": {"text": "queues: { q: { dead_letter_to: nobody } }"}}, "target": "4.3"}"#,
     ),
+    (
+        "audit.sarif",
+        r#"{"state": {"topology": {"text": "queues: { q: { dead_letter_to: nobody } }"}}, "file": "q.yaml", "baseline": {"format": "acemq.baseline/1", "findings": []}}"#,
+    ),
+    ("audit.baseline", r#"{"state": {"topology": {"text": "queues: { q: { dead_letter_to: nobody } }"}}}"#),
     ("audit.explain", r#"{"code": "dead_letter_exchange_missing"}"#),
     ("audit.graph", r#"{"state": {"topology": {"text": "queues: { q: { dead_letter: true } }"}}, "form": "dot"}"#),
     (

@@ -380,6 +380,15 @@ pub struct AuditArguments {
     /// Print only findings that are that severe
     #[arg(long)]
     pub quiet: bool,
+    /// Findings that are known, from --write-baseline: only others are printed and count for the exit code
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<String>,
+    /// Write everything that is found now as known; what the file says of other vhosts stays
+    #[arg(long, value_name = "FILE", conflicts_with = "baseline")]
+    pub write_baseline: Option<String>,
+    /// Print also the findings that the document suppresses, with their reasons
+    #[arg(long)]
+    pub show_suppressed: bool,
     /// Print what a code of a finding means, or every code with its severity, and nothing else
     #[arg(long, value_name = "CODE", conflicts_with = "file", num_args = 0..=1)]
     pub explain: Option<Option<String>>,

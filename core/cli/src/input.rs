@@ -7,7 +7,9 @@ use acemq_core::definitions::{self, Definitions, DefinitionsError, Overrides};
 use acemq_core::embedded::EmbeddedBroker;
 use acemq_core::rabbitmq::{Conditions, Version};
 use acemq_core::state::State;
-use acemq_core::topology::{DeclaredAt, Format, Problem, ProblemCode, Severity, Tables, Topology, shown_name};
+use acemq_core::topology::{
+    DeclaredAt, Format, Problem, ProblemCode, Severity, Suppression, Tables, Topology, shown_name,
+};
 use std::io::{Read as _, Write as _};
 
 /// The bytes of a file, or of standard input for `-`.
@@ -134,6 +136,8 @@ pub struct Looked {
     pub state: State,
     /// Whether it is only part of what a vhost will hold: what one topology document declares.
     pub partial: bool,
+    /// Findings that the document says are meant.
+    pub suppress: Vec<Suppression>,
     /// Where its objects stand in the file; read when somebody asks.
     origin: Origin,
     /// The file, unless it is standard input or a broker.
@@ -148,7 +152,7 @@ enum Origin {
 
 impl Looked {
     fn at_broker(state: State) -> Self {
-        Self { state, partial: false, origin: Origin::Broker, file: None }
+        Self { state, partial: false, suppress: Vec::new(), origin: Origin::Broker, file: None }
     }
 
     /// Where the file declares each object.
@@ -183,9 +187,11 @@ pub fn look(arguments: &StateArguments) -> Result<Looked, Failure> {
 
 fn look_into_file(file: &str, vhost: Option<&str>, version: Option<Version>) -> Result<Looked, Failure> {
     let bytes = read(file)?;
+    let mut suppress = Vec::new();
     let (state, partial, origin) = match Source::of(file, &bytes)? {
         Source::Topology(topology) => {
-            let tables = Box::new(without_problems(file, topology, false)?);
+            let mut tables = Box::new(without_problems(file, topology, false)?);
+            suppress = std::mem::take(&mut tables.suppressions);
             let state = declared(file, &tables, version.unwrap_or(Version::NEWEST))?;
             (state, true, Origin::Topology { bytes, format: Format::of_file(file), tables })
         }
@@ -196,7 +202,7 @@ fn look_into_file(file: &str, vhost: Option<&str>, version: Option<Version>) -> 
         }
         Source::Neither(problems) => return Err(Failure::problems(file, &problems, false)),
     };
-    Ok(Looked { state, partial, origin, file: (file != "-").then(|| file.to_owned()) })
+    Ok(Looked { state, partial, suppress, origin, file: (file != "-").then(|| file.to_owned()) })
 }
 
 /// A vhost of that version in which the topology is declared.

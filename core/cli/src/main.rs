@@ -4,6 +4,7 @@
 //! Everything that goes wrong is a [`Failure`](failure::Failure): one sentence for standard error, and the exit code of its
 //! class. No rule about RabbitMQ stands here; those are the engine's.
 
+mod baseline;
 mod broker;
 mod cli;
 mod commands;

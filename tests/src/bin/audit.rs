@@ -77,7 +77,7 @@ fn vhost(shape: &str, queues: usize) -> State {
 fn one(shape: &str, queues: usize) {
     let state = vhost(shape, queues);
     let started = Instant::now();
-    let report = audit(&state, &Options { target: Some(Version::NEWEST), partial: false });
+    let report = audit(&state, &Options { target: Some(Version::NEWEST), partial: false, ..Options::default() });
     let took = started.elapsed().as_secs_f64() * 1e3;
     let bindings = state.bindings.len();
     println!(

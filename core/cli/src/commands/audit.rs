@@ -1,11 +1,13 @@
 //! `audit`: what is wrong, with the message that shows it.
 
+use crate::baseline;
 use crate::cli::{AuditArguments, AuditFormat};
 use crate::failure::{DIFFERS, Failure};
 use crate::input;
 use crate::output::{Report, json};
-use acemq_core::audit::{self, Code, Options, Severity};
+use acemq_core::audit::{self, Code, Options, Severity, Telling};
 use acemq_core::rabbitmq::{Broker, Version};
+use acemq_core::topology::{DeclaredAt, shown_name};
 use std::io::Write as _;
 
 /// Every finding; exit code 3 when one is as severe as asked.
@@ -13,20 +15,38 @@ pub fn audit(arguments: &AuditArguments) -> Result<Report, Failure> {
     if let Some(code) = &arguments.explain {
         return explain(code.as_deref(), arguments.format);
     }
-    let looked = input::look(&arguments.state)?;
+    let mut looked = input::look(&arguments.state)?;
     if let Some(target) = arguments.target {
         check_target(&looked.state.broker, target)?;
     }
-    let options = Options { target: arguments.target, partial: looked.partial };
+    let known = match (&arguments.baseline, &arguments.write_baseline) {
+        (Some(file), _) => Some(baseline::read(file)?),
+        (None, Some(file)) => baseline::read_if_there(file)?,
+        (None, None) => None,
+    };
+    let suppress = std::mem::take(&mut looked.suppress);
+    let options = Options { target: arguments.target, partial: looked.partial, suppress };
     let mut report = audit::audit(&looked.state, &options);
-    if !report.findings.is_empty() {
-        report.locate(looked.file.as_deref(), &looked.declared_at());
+    let placed = !(report.findings.is_empty() && report.suppressed.is_empty());
+    let declared = if placed { looked.declared_at() } else { DeclaredAt::default() };
+    report.locate(looked.file.as_deref(), &declared);
+    if let Some(file) = &arguments.write_baseline {
+        let mut new = known.unwrap_or_default();
+        new.update(&report);
+        baseline::write(file, &new)?;
+        let _ = writeln!(std::io::stderr(), "acemq: {}: known findings: {}", shown_name(file), new.len());
+        report.compare(&new);
+    } else if let Some(known) = &known {
+        report.compare(known);
     }
     let threshold = arguments.severity.into();
     let text = match arguments.format {
         AuditFormat::Json => json(&report.to_document()),
         AuditFormat::Sarif => report.to_sarif(),
-        AuditFormat::Text => report.to_text(if arguments.quiet { threshold } else { Severity::Info }),
+        AuditFormat::Text => report.to_text(Telling {
+            least: if arguments.quiet { threshold } else { Severity::Info },
+            suppressed: arguments.show_suppressed,
+        }),
     };
     Ok(Report::done(text).with_code(if report.reaches(threshold) { DIFFERS } else { 0 }))
 }

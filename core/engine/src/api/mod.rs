@@ -35,7 +35,9 @@ mod tests;
 mod topic;
 mod topology;
 
-pub use audit::{AuditVhost, DrawVhost, ExplainFinding, Picture, PictureForm};
+pub use audit::{
+    AuditVhost, BaselineOfVhost, BaselineText, DrawVhost, ExplainFinding, Picture, PictureForm, SarifOfVhost,
+};
 pub use broker::{
     CompareQueues, Declarable, DifferenceAnswer, Equivalence, ExplainRefusal, Fingerprint, FingerprintOf,
     PredictAnswer, Predicted, PredictedRefusal, WantedExchange, WantedQueue,
@@ -78,9 +80,11 @@ pub const CONFORMANCE_VERSION: u32 = 1;
 
 /// Every operation, by name.
 pub static OPERATIONS: &[Operation] = &[
+    Operation::of::<BaselineOfVhost>(),
     Operation::of::<AuditVhost>(),
     Operation::of::<ExplainFinding>(),
     Operation::of::<DrawVhost>(),
+    Operation::of::<SarifOfVhost>(),
     Operation::of::<CompareQueues>(),
     Operation::of::<ExplainRefusal>(),
     Operation::of::<PredictAnswer>(),

@@ -6,6 +6,7 @@ use super::{Failure, FailureProblem};
 use crate::definitions::{self, Definitions, DefinitionsError, Overrides};
 use crate::rabbitmq::{BindingTable, Broker, ExchangeTable, PolicyDeclaration, QueueTable, QueueType};
 use crate::state::State;
+use crate::topology::{DeclaredAt, Format, Suppression, Tables};
 use crate::value::Table;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -66,8 +67,46 @@ pub struct StateSource {
     pub default_queue_type: Option<String>,
 }
 
+/// A vhost, and what its source says beside it.
+pub(super) struct Looked {
+    pub(super) state: State,
+    /// Findings that the topology says are meant.
+    pub(super) suppress: Vec<Suppression>,
+    origin: Origin,
+}
+
+enum Origin {
+    /// Not a text that anybody has lines of.
+    Unplaced,
+    Topology {
+        text: String,
+        tables: Box<Tables>,
+    },
+    Definitions {
+        definitions: Box<Definitions>,
+        vhost: Option<String>,
+    },
+}
+
+impl Looked {
+    /// Where the text declares each object.
+    pub(super) fn declared_at(&self) -> DeclaredAt {
+        match &self.origin {
+            Origin::Unplaced => DeclaredAt::default(),
+            Origin::Topology { text, tables } => {
+                DeclaredAt::of_document(text.as_bytes(), Format::Auto).unwrap_or_default().with_derived(tables)
+            }
+            Origin::Definitions { definitions, vhost } => definitions.declared_at(vhost.as_deref()),
+        }
+    }
+}
+
 impl StateSource {
     pub(super) fn state(self) -> Result<State, Failure> {
+        self.look().map(|looked| looked.state)
+    }
+
+    pub(super) fn look(self) -> Result<Looked, Failure> {
         match (self.topology, self.definitions) {
             (Some(topology), None) => {
                 let version = VersionText::read(self.rabbitmq.as_ref())?;
@@ -77,12 +116,25 @@ impl StateSource {
                     return Err(DefinitionsError::UnknownQueueType { given: given.clone() }.into());
                 }
                 let vhost = self.vhost.unwrap_or_else(|| "/".to_owned());
-                Ok(State::of_tables(Broker::rabbitmq(version), vhost, self.default_queue_type, &topology.tables()?))
+                let text = topology.text().map(str::to_owned);
+                let mut tables = topology.tables()?;
+                let suppress = std::mem::take(&mut tables.suppressions);
+                let state = State::of_tables(Broker::rabbitmq(version), vhost, self.default_queue_type, &tables);
+                let origin = match text {
+                    Some(text) => Origin::Topology { text, tables: Box::new(tables) },
+                    None => Origin::Unplaced,
+                };
+                Ok(Looked { state, suppress, origin })
             }
             (None, Some(definitions)) => {
                 let version = self.rabbitmq.as_ref().map(|text| VersionText::read(Some(text))).transpose()?;
                 let overrides = Overrides { version, default_queue_type: self.default_queue_type };
-                Ok(definitions.read()?.state(self.vhost.as_deref(), &overrides)?)
+                let is_text = matches!(definitions, DefinitionsSource::Text(_));
+                let definitions = Box::new(definitions.read()?);
+                let state = definitions.state(self.vhost.as_deref(), &overrides)?;
+                let origin =
+                    if is_text { Origin::Definitions { definitions, vhost: self.vhost } } else { Origin::Unplaced };
+                Ok(Looked { state, suppress: Vec::new(), origin })
             }
             (given, _) => Err(Failure::one(
                 "state_not_given",

@@ -60,6 +60,14 @@ impl TopologySource {
         }
     }
 
+    /// The text, where it was given as one.
+    pub(super) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Document(_) | Self::Built(_) => None,
+        }
+    }
+
     pub(super) fn tables(self) -> Result<Tables, Failure> {
         self.parse().and_then(Topology::into_tables).map_err(|problems| {
             let errors = problems.into_iter().filter(Problem::is_error).map(FailureProblem::from);

@@ -407,6 +407,21 @@ codes! {
         why "From 3.13 on 5 and 5.0 differ, and the time of a message counts in milliseconds while that of a binding does not.",
         fix "Ask for texts or whole numbers.",
         example "headers binding {size: 5.0}: a message with size 5 fits on 3.12 and not on 3.13";
+    SuppressionUnknownCode = "suppression_unknown_code", Warning, "all",
+        when "A suppression in the document names a code that no finding has.",
+        why "It suppresses nothing, and what it was meant for is reported.",
+        fix "Correct the code: acemq audit --explain lists them.",
+        example "suppress: [ { code: dead_letter_lots, queue: orders, reason: … } ]";
+    SuppressionObjectMissing = "suppression_object_missing", Warning, "all",
+        when "A suppression in the document names an object that the topology does not have.",
+        why "It suppresses nothing. Names are compared as they are, and a binding is written exchange -> queue (routing key).",
+        fix "Correct the name, or take the suppression out with the object that it was for.",
+        example "suppress: [ { code: queue_unreachable, queue: oders, reason: … } ] with a queue orders";
+    SuppressionUnused = "suppression_unused", Info, "all",
+        when "A suppression in the document suppresses nothing.",
+        why "What it was for is mended, or is another finding now. Left alone it would hide the same fault when it comes back.",
+        fix "Take it out of the document.",
+        example "suppress: [ { code: queue_unreachable, queue: orders, reason: … } ] with a binding to orders";
 }
 
 impl Code {

@@ -6,7 +6,7 @@ use crate::rabbitmq::BindingDeclaration;
 use crate::topology::{Position, describe_binding, shown_name};
 use crate::value::{Table, fingerprint};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// What a finding is about.
@@ -21,7 +21,7 @@ pub struct Object {
 }
 
 /// The kinds of objects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ObjectKind {
     /// An exchange.
@@ -34,6 +34,8 @@ pub enum ObjectKind {
     Policy,
     /// An operator policy.
     OperatorPolicy,
+    /// A suppression of the document.
+    Suppression,
 }
 
 impl ObjectKind {
@@ -50,6 +52,8 @@ impl ObjectKind {
             (Self::Policy, true) => "policies",
             (Self::OperatorPolicy, false) => "operator policy",
             (Self::OperatorPolicy, true) => "operator policies",
+            (Self::Suppression, false) => "suppression",
+            (Self::Suppression, true) => "suppressions",
         }
     }
 }
@@ -132,6 +136,11 @@ pub struct Finding {
     pub fingerprint: String,
     /// Where the object is declared in the text that was audited.
     pub at: Option<Position>,
+    /// Whether the baseline holds it; it counts for nothing then.
+    pub known: bool,
+    /// The number of the suppression that it is about, for its place.
+    #[serde(skip)]
+    pub(super) number: Option<usize>,
 }
 
 impl Finding {
@@ -142,6 +151,8 @@ impl Finding {
             severity: about.severity,
             fingerprint: fingerprint_of(code, &object, ""),
             at: None,
+            known: false,
+            number: None,
             object,
             message: message.into(),
             example: None,

@@ -23,6 +23,7 @@
 //! assert_eq!(finding.example.as_ref().unwrap().key, "order.x");
 //! ```
 
+mod baseline;
 mod bindings;
 mod codes;
 mod deaths;
@@ -40,18 +41,23 @@ mod report;
 mod retention;
 mod sarif;
 mod story;
+mod suppress;
+mod text;
 mod upgrade;
 mod ways;
 mod world;
 
+pub use baseline::{Baseline, BaselineError, KnownFinding};
 pub use codes::{About, Code, Severity, UnknownCode, page};
 pub use finding::{Death, Example, Finding, Object, ObjectKind, Outcome};
 pub use graph::{Edge, EdgeKind, Graph, Node, NodeKind, graph};
 pub use keys::STATE_BOUND;
-pub use report::{AuditDocument, Report, Summary};
+pub use report::{AuditDocument, Report, Summary, Suppressed};
+pub use text::Telling;
 
 use crate::rabbitmq::Version;
 use crate::state::State;
+use crate::topology::Suppression;
 use std::borrow::Cow;
 
 /// What the audit is asked.
@@ -62,6 +68,8 @@ pub struct Options {
     /// Whether the state is only part of what the vhost will hold, as one service's topology document is: what it does not
     /// declare may be declared by somebody else, so that is never an error.
     pub partial: bool,
+    /// Findings that are meant, as the topology document says.
+    pub suppress: Vec<Suppression>,
 }
 
 /// Everything that is wrong with a vhost, the most severe first.
@@ -94,5 +102,6 @@ fn audit_of(world: &world::World<'_>, options: &Options) -> Report {
     bindings::check(world, &mut report);
     policies::check(world, &mut report);
     upgrade::check(world, options, &mut report);
+    suppress::apply(world, options, &mut report);
     report.finish()
 }

@@ -1,6 +1,6 @@
 //! What stays of a finding when it is shown elsewhere: fingerprint, place, SARIF.
 
-use super::{Code, Finding, Options, Report, audit};
+use super::{Baseline, BaselineError, Code, Finding, Options, Report, Severity, Telling, audit};
 use crate::definitions::{self, Overrides};
 use crate::rabbitmq::{Broker, Version};
 use crate::state::State;
@@ -29,7 +29,8 @@ policies:
 fn of_document(text: &str) -> Report {
     let tables = Topology::from_yaml(text).unwrap().into_tables().unwrap();
     let state = State::of_tables(Broker::rabbitmq(Version::new(4, 0, 5)), "/", None, &tables);
-    let mut report = audit(&state, &Options { partial: true, ..Options::default() });
+    let options = Options { partial: true, suppress: tables.suppressions.clone(), ..Options::default() };
+    let mut report = audit(&state, &options);
     let declared = DeclaredAt::of_document(text.as_bytes(), Format::Yaml).unwrap();
     report.locate(Some("topology/orders v1.yaml"), &declared.with_derived(&tables));
     report
@@ -181,5 +182,150 @@ fn sarif_without_a_file_has_objects_only_and_of_an_unknown_place_the_first_line(
         let physical = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
         assert_eq!(physical["artifactLocation"]["uri"], uri);
         assert_eq!(physical["region"]["startLine"], 1);
+    }
+}
+
+const EVERYTHING: Telling = Telling { least: Severity::Info, suppressed: true };
+
+fn codes(report: &Report) -> BTreeSet<&'static str> {
+    report.findings.iter().map(|finding| finding.code.as_str()).collect()
+}
+
+#[test]
+fn a_suppression_moves_one_finding_aside_and_keeps_its_reason() {
+    let before = of_document(DOCUMENT);
+    let suppress = "suppress: [ { code: binding_redundant, binding: 'events -> orders (a.b)', reason: until v2 } ]\n";
+    let after = of_document(&format!("{DOCUMENT}{suppress}"));
+    assert_eq!(after.findings.len() + 1, before.findings.len());
+    assert_eq!(after.suppressed.len(), 1);
+    let suppressed = &after.suppressed[0];
+    assert_eq!((suppressed.finding.code, suppressed.reason.as_str()), (Code::BindingRedundant, "until v2"));
+    assert!(before.findings.iter().any(|finding| finding.fingerprint == suppressed.finding.fingerprint));
+    assert_eq!(after.summary().suppressed, 1);
+    assert!(after.to_text(EVERYTHING).contains("reason: until v2"));
+    let quiet = after.to_text(Telling { suppressed: false, ..EVERYTHING });
+    assert!(!quiet.contains("until v2") && quiet.contains("1 finding suppressed"), "{quiet}");
+    let log: Json = serde_json::from_str(&after.to_sarif()).unwrap();
+    must_be_sarif(&log);
+    let marks: Vec<&Json> =
+        log["runs"][0]["results"].as_array().unwrap().iter().filter_map(|result| result.get("suppressions")).collect();
+    assert_eq!(marks.len(), 1);
+    assert_eq!(
+        (&marks[0][0]["kind"], &marks[0][0]["justification"]),
+        (&Json::from("inSource"), &Json::from("until v2"))
+    );
+}
+
+#[test]
+fn an_error_that_is_suppressed_reaches_no_severity() {
+    let text = "queues: { q: { arguments: { x-dead-letter-exchange: '', x-dead-letter-routing-key: gone } } }\n";
+    let tables = |text: &str| Topology::from_yaml(text).unwrap().into_tables().unwrap();
+    let judge = |text: &str| {
+        let tables = tables(text);
+        let state = State::of_tables(Broker::rabbitmq(Version::new(4, 0, 5)), "/", None, &tables);
+        audit(&state, &Options { suppress: tables.suppressions, ..Options::default() })
+    };
+    assert!(judge(text).reaches(Severity::Error));
+    let meant = format!("{text}suppress: [ {{ code: dead_letter_queue_missing, queue: q, reason: made by hand }} ]\n");
+    assert!(!judge(&meant).reaches(Severity::Error));
+}
+
+#[test]
+fn suppressions_that_suppress_nothing_are_findings_at_their_own_place() {
+    let suppress = "\
+suppress:
+  - { code: queue_unreachable, queue: orders, reason: mended }
+  - { code: queue_unreachable, queue: oders, reason: mistyped }
+  - { code: queue_unreachabel, queue: orders, reason: mistyped }
+  - { code: upgrade_delivery_limit, queue: orders, reason: only with a version to upgrade to }
+";
+    let report = of_document(&format!("{DOCUMENT}{suppress}"));
+    let first = u64::try_from(DOCUMENT.lines().count()).unwrap() + 2;
+    let told: Vec<(Code, Severity, u64)> = report
+        .findings
+        .iter()
+        .filter(|finding| finding.code.as_str().starts_with("suppression_"))
+        .map(|finding| (finding.code, finding.severity, finding.at.unwrap().line))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (Code::SuppressionUnknownCode, Severity::Warning, first + 2),
+            (Code::SuppressionObjectMissing, Severity::Warning, first + 1),
+            (Code::SuppressionUnused, Severity::Info, first),
+        ]
+    );
+}
+
+#[test]
+fn a_baseline_leaves_only_what_is_new_and_tells_what_is_mended() {
+    let before = of_document(DOCUMENT);
+    let mut baseline = Baseline::default();
+    baseline.update(&before);
+    let text = baseline.to_text();
+    assert_eq!(Baseline::read(&text), Ok(baseline.clone()));
+    // A line for each finding, sorted, between two lines at either end.
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), before.findings.len() + 5, "{text}");
+    assert!(lines[3..lines.len() - 2].is_sorted(), "{text}");
+
+    let mut same = of_document(&format!("\n# moved\n{}", DOCUMENT.replace("max-length: 100", "max-length: 7")));
+    same.compare(&baseline);
+    assert!(!same.reaches(Severity::Info) && same.fixed.is_empty());
+    assert_eq!(same.summary().known, before.findings.len());
+
+    let changed = DOCUMENT.replace("routing_key: a.b", "routing_key: c.d").replace("nobody", "events");
+    let mut after = of_document(&changed);
+    after.compare(&baseline);
+    let fixed: BTreeSet<&str> = after.fixed.iter().map(|known| known.code.as_str()).collect();
+    assert!(fixed.contains("dead_letter_exchange_missing") && fixed.contains("binding_redundant"), "{fixed:?}");
+    assert!(after.fresh().any(|finding| finding.object.name == "events -> orders (c.d)"));
+    let text = after.to_text(EVERYTHING);
+    assert!(text.contains("fixed: queue shipping [dead_letter_exchange_missing]"), "{text}");
+    let log: Json = serde_json::from_str(&after.to_sarif()).unwrap();
+    must_be_sarif(&log);
+    for result in log["runs"][0]["results"].as_array().unwrap() {
+        let fingerprint = result["partialFingerprints"]["acemqFinding/v1"].as_str().unwrap();
+        let was_there = before.findings.iter().any(|finding| finding.fingerprint == fingerprint);
+        assert_eq!(result["baselineState"], if was_there { "unchanged" } else { "new" });
+    }
+}
+
+#[test]
+fn a_baseline_holds_several_vhosts_and_an_upgrade_only_while_it_is_asked_about() {
+    let of = |vhost: &str, target: Option<Version>| {
+        let tables = Topology::from_yaml("queues: { q: {} }\n").unwrap().into_tables().unwrap();
+        let state = State::of_tables(Broker::rabbitmq(Version::new(3, 13, 7)), vhost, None, &tables);
+        audit(&state, &Options { target, ..Options::default() })
+    };
+    let target = Some(Version::new(4, 0, 5));
+    let mut baseline = Baseline::default();
+    baseline.update(&of("a", target));
+    baseline.update(&of("b", target));
+    assert!(codes(&of("a", target)).contains("upgrade_delivery_limit"));
+    let mut plain = of("a", None);
+    plain.compare(&baseline);
+    assert_eq!((plain.fixed.len(), plain.fresh().count()), (0, 0));
+    // Writing it anew without the version forgets nothing of the upgrade, nor of the other vhost.
+    let length = baseline.len();
+    baseline.update(&of("a", None));
+    assert_eq!(baseline.len(), length);
+}
+
+#[test]
+fn what_is_no_baseline_says_what_it_is_and_a_way_out() {
+    for (text, is_damaged) in [
+        ("", true),
+        ("[]", true),
+        ("{\"findings\": []}", true),
+        ("{\"format\": \"acemq.baseline/1\"}", true),
+        ("{\"format\": \"acemq.baseline/1\", \"findings\": [{\"code\": \"x\"}]}", true),
+        ("{\"format\": \"acemq.baseline/2\", \"findings\": {}}", false),
+        ("{\"format\": \"acemq.audit/1\", \"findings\": []}", false),
+    ] {
+        let error = Baseline::read(text).unwrap_err();
+        assert_eq!(matches!(error, BaselineError::Damaged(_)), is_damaged, "{text}");
+        let sentence = error.to_string();
+        assert!(sentence.contains("write it anew") && !sentence.contains('\n'), "{sentence}");
     }
 }

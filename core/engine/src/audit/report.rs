@@ -1,15 +1,15 @@
-//! The findings of one audit: sorted, counted, as a document and as text.
+//! The findings of one audit: sorted, counted, as a document.
 
 use super::Options;
+use super::baseline::KnownFinding;
 use super::codes::{Code, Severity};
-use super::finding::{Finding, Object, ObjectKind, fingerprint_of};
+use super::finding::{Finding, ObjectKind, fingerprint_of};
 use crate::rabbitmq::{Broker, Version};
 use crate::state::State;
-use crate::topology::{DeclaredAt, shown_name};
+use crate::topology::DeclaredAt;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 /// What an audit found.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,12 +22,27 @@ pub struct Report {
     pub target: Option<Version>,
     /// The most severe first, then by code and object.
     pub findings: Vec<Finding>,
+    /// What the document says is meant, in the same order.
+    pub suppressed: Vec<Suppressed>,
+    /// What the baseline holds and was not found, sorted.
+    pub fixed: Vec<KnownFinding>,
     /// The file that was audited, where there is one.
     pub file: Option<String>,
+    pub(super) compared: bool,
     partial: bool,
 }
 
-/// How many findings of each severity there are, and of each code.
+/// A finding that the document says is meant.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Suppressed {
+    /// The finding.
+    #[serde(flatten)]
+    pub finding: Finding,
+    /// Why, as the document says.
+    pub reason: String,
+}
+
+/// How many findings of each severity there are, and of each code. Known and suppressed ones are counted apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Summary {
     /// Findings that are errors.
@@ -38,6 +53,12 @@ pub struct Summary {
     pub info: usize,
     /// By code.
     pub codes: BTreeMap<&'static str, usize>,
+    /// Findings that the baseline holds.
+    pub known: usize,
+    /// Findings that the document says are meant.
+    pub suppressed: usize,
+    /// Findings of the baseline that are no longer there.
+    pub fixed: usize,
 }
 
 /// `acemq.audit/1`.
@@ -48,13 +69,10 @@ pub struct AuditDocument<'a> {
     rabbitmq: Option<String>,
     target: Option<String>,
     findings: &'a [Finding],
+    suppressed: &'a [Suppressed],
+    fixed: &'a [KnownFinding],
     summary: Summary,
 }
-
-/// From how many findings of one code on they are told together.
-const TOGETHER: usize = 4;
-/// How many of them are named.
-const NAMED: usize = 8;
 
 impl Report {
     pub(super) fn new(state: &State, options: &Options) -> Self {
@@ -63,6 +81,9 @@ impl Report {
             broker: state.broker.clone(),
             target: options.target,
             findings: Vec::new(),
+            suppressed: Vec::new(),
+            fixed: Vec::new(),
+            compared: false,
             file: None,
             partial: options.partial,
         }
@@ -77,13 +98,12 @@ impl Report {
     }
 
     pub(super) fn finish(mut self) -> Self {
-        self.findings.sort_by(|a, b| {
-            let key = |finding: &Finding| (std::cmp::Reverse(finding.severity), finding.code);
-            key(a).cmp(&key(b)).then_with(|| a.object.cmp(&b.object))
-        });
+        self.findings.sort_by(order);
+        self.suppressed.sort_by(|a, b| order(&a.finding, &b.finding));
         // Nobody told them apart: by their number, so that a fingerprint is one finding's.
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-        for finding in &mut self.findings {
+        let suppressed = self.suppressed.iter_mut().map(|suppressed| &mut suppressed.finding);
+        for finding in self.findings.iter_mut().chain(suppressed) {
             let before = seen.entry(finding.fingerprint.clone()).or_default();
             if *before > 0 {
                 let distinction = format!("{} {before}", finding.fingerprint);
@@ -97,27 +117,39 @@ impl Report {
     /// Tells each finding where in `file` its object is declared.
     pub fn locate(&mut self, file: Option<&str>, declared: &DeclaredAt) {
         self.file = file.map(str::to_owned);
-        for finding in &mut self.findings {
-            let places = match finding.object.kind {
-                ObjectKind::Exchange => &declared.exchanges,
-                ObjectKind::Queue => &declared.queues,
-                ObjectKind::Binding => &declared.bindings,
-                ObjectKind::Policy => &declared.policies,
-                ObjectKind::OperatorPolicy => &declared.operator_policies,
+        let suppressed = self.suppressed.iter_mut().map(|suppressed| &mut suppressed.finding);
+        for finding in self.findings.iter_mut().chain(suppressed) {
+            let name = &finding.object.name;
+            finding.at = match finding.object.kind {
+                ObjectKind::Exchange => declared.exchanges.get(name).copied(),
+                ObjectKind::Queue => declared.queues.get(name).copied(),
+                ObjectKind::Binding => declared.bindings.get(name).copied(),
+                ObjectKind::Policy => declared.policies.get(name).copied(),
+                ObjectKind::OperatorPolicy => declared.operator_policies.get(name).copied(),
+                ObjectKind::Suppression => finding.number.and_then(|number| declared.suppressions.get(number).copied()),
             };
-            finding.at = places.get(&finding.object.name).copied();
         }
     }
 
-    /// Whether some finding is as severe as that, or more.
+    /// Whether some finding that is not known is as severe as that, or more.
     pub fn reaches(&self, severity: Severity) -> bool {
-        self.findings.iter().any(|finding| finding.severity >= severity)
+        self.fresh().any(|finding| finding.severity >= severity)
+    }
+
+    /// The findings that the baseline does not hold.
+    pub fn fresh(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| !finding.known)
     }
 
     /// How many there are.
     pub fn summary(&self) -> Summary {
-        let mut summary = Summary::default();
-        for finding in &self.findings {
+        let mut summary = Summary {
+            known: self.findings.iter().filter(|finding| finding.known).count(),
+            suppressed: self.suppressed.len(),
+            fixed: self.fixed.len(),
+            ..Summary::default()
+        };
+        for finding in self.fresh() {
             match finding.severity {
                 Severity::Error => summary.error += 1,
                 Severity::Warning => summary.warning += 1,
@@ -136,95 +168,16 @@ impl Report {
             rabbitmq: self.broker.version.map(|version| version.to_string()),
             target: self.target.map(|version| version.to_string()),
             findings: &self.findings,
+            suppressed: &self.suppressed,
+            fixed: &self.fixed,
             summary: self.summary(),
         }
     }
-
-    /// For people: each finding of at least that severity, many of one kind told together.
-    pub fn to_text(&self, least: Severity) -> String {
-        let mut out = String::new();
-        let mut rest = self.findings.as_slice();
-        while let Some(first) = rest.first() {
-            let alike = rest.iter().take_while(|other| other.code == first.code && other.severity == first.severity);
-            let (group, others) = rest.split_at_checked(alike.count().max(1)).unwrap_or((rest, &[]));
-            rest = others;
-            if first.severity < least {
-                continue;
-            }
-            if group.len() < TOGETHER {
-                group.iter().for_each(|finding| self.single(&mut out, finding));
-            } else {
-                self.together(&mut out, first, group);
-            }
-        }
-        let summary = self.summary();
-        let judged = match (self.broker.version, self.target) {
-            (Some(version), Some(target)) => format!(", {} {version}, to {target}", self.broker.product.name()),
-            (Some(version), None) => format!(", {} {version}", self.broker.product.name()),
-            (None, Some(target)) => format!(", to {target}"),
-            (None, None) => String::new(),
-        };
-        let _ = writeln!(
-            out,
-            "{} errors, {} warnings, {} more worth knowing (vhost {}{judged})",
-            summary.error,
-            summary.warning,
-            summary.info,
-            shown_name(&self.vhost)
-        );
-        out
-    }
-
-    /// `orders.yaml:4:3: `, or nothing.
-    fn place(&self, finding: &Finding) -> String {
-        match (&self.file, finding.at) {
-            (Some(file), Some(at)) => format!("{}:{}:{}: ", shown_name(file), at.line, at.column),
-            _ => String::new(),
-        }
-    }
-
-    /// One finding on its own.
-    fn single(&self, out: &mut String, finding: &Finding) {
-        let place = self.place(finding);
-        let _ = writeln!(out, "{place}{}: {} [{}]", finding.severity, finding.message, finding.code);
-        details(out, finding);
-    }
-
-    /// Many of one code: the first in full, the others by name.
-    fn together(&self, out: &mut String, first: &Finding, group: &[Finding]) {
-        let mut objects: Vec<&Object> = group.iter().map(|finding| &finding.object).collect();
-        objects.dedup();
-        let mut names: Vec<String> =
-            objects.iter().take(NAMED).map(|object| shown_name(&object.name).into_owned()).collect();
-        if objects.len() > NAMED {
-            names.push(format!("and {} more", objects.len() - NAMED));
-        }
-        let _ = writeln!(
-            out,
-            "{}{}: {} {}: {} [{}]",
-            self.place(first),
-            first.severity,
-            objects.len(),
-            first.object.kind.word(objects.len() != 1),
-            first.code.about().condition.trim_end_matches('.'),
-            first.code
-        );
-        let _ = writeln!(out, "  {}", names.join(", "));
-        let _ = writeln!(out, "  the first: {}", first.message);
-        details(out, first);
-    }
 }
 
-fn details(out: &mut String, finding: &Finding) {
-    if let Some(example) = &finding.example {
-        let _ = writeln!(out, "  example: {}", example.happens);
-    }
-    let _ = writeln!(out, "  why: {}", finding.why);
-    let _ = writeln!(out, "  fix: {}", finding.fix);
-    if let Some(versions) = finding.versions {
-        let _ = writeln!(out, "  versions: {versions}");
-    }
-    out.push('\n');
+fn order(a: &Finding, b: &Finding) -> std::cmp::Ordering {
+    let key = |finding: &Finding| (std::cmp::Reverse(finding.severity), finding.code);
+    key(a).cmp(&key(b)).then_with(|| a.object.cmp(&b.object))
 }
 
 impl Code {

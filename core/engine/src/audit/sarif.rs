@@ -118,6 +118,17 @@ struct Outcome<'a> {
     message: Message,
     locations: [Location<'a>; 1],
     partial_fingerprints: BTreeMap<&'static str, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    baseline_state: Option<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suppressions: Vec<SuppressionMark<'a>>,
+}
+
+#[derive(Serialize)]
+struct SuppressionMark<'a> {
+    kind: &'static str,
+    status: &'static str,
+    justification: &'a str,
 }
 
 #[derive(Serialize)]
@@ -180,7 +191,15 @@ impl Report {
             invocations: [Invocation { execution_successful: true }],
             column_kind: "unicodeCodePoints",
             artifacts,
-            results: self.findings.iter().map(|finding| result(finding, uri.as_deref())).collect(),
+            // What is mended is not listed as `absent`: who does not know baselines would take it for a finding.
+            results: (self.findings.iter().map(|finding| (finding, None)))
+                .chain(self.suppressed.iter().map(|suppressed| (&suppressed.finding, Some(suppressed.reason.as_str()))))
+                .map(|(finding, reason)| Outcome {
+                    baseline_state: self.compared.then_some(if finding.known { "unchanged" } else { "new" }),
+                    suppressions: reason.into_iter().map(suppressed).collect(),
+                    ..result(finding, uri.as_deref())
+                })
+                .collect(),
             properties: versions.into_iter().filter_map(|(name, value)| Some((name, value?))).collect(),
         }
     }
@@ -246,7 +265,13 @@ fn result<'a>(finding: &'a Finding, uri: Option<&str>) -> Outcome<'a> {
             (FINGERPRINT, fingerprint.to_owned()),
             (LINE_HASH, format!("{fingerprint}:1")),
         ]),
+        baseline_state: None,
+        suppressions: Vec::new(),
     }
+}
+
+const fn suppressed(reason: &str) -> SuppressionMark<'_> {
+    SuppressionMark { kind: "inSource", status: "accepted", justification: reason }
 }
 
 /// The object's declaration, else the beginning of the file: whoever shows annotations needs a line.
@@ -265,6 +290,7 @@ const fn kind(kind: ObjectKind) -> &'static str {
         ObjectKind::Binding => "binding",
         ObjectKind::Policy => "policy",
         ObjectKind::OperatorPolicy => "operatorPolicy",
+        ObjectKind::Suppression => "suppression",
     }
 }
 

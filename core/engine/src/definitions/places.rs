@@ -14,6 +14,7 @@ impl Definitions {
             policies: self.by_name(&contents.policies, |policy| policy.name.clone()),
             operator_policies: self.by_name(&contents.operator_policies, |policy| policy.name.clone()),
             bindings: self.by_name(&contents.bindings, describe_binding),
+            suppressions: Vec::new(),
         }
     }
 

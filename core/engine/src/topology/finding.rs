@@ -18,15 +18,22 @@ pub(super) enum Section {
     Policies,
     Queues,
     Bindings,
+    Suppressions,
 }
 
 impl Section {
+    /// Whether its entries have names, and so may be a mapping.
+    pub const fn has_names(self) -> bool {
+        !matches!(self, Self::Bindings | Self::Suppressions)
+    }
+
     pub const fn key(self) -> &'static str {
         match self {
             Self::Exchanges => "exchanges",
             Self::Policies => "policies",
             Self::Queues => "queues",
             Self::Bindings => "bindings",
+            Self::Suppressions => "suppress",
         }
     }
 }

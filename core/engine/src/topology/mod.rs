@@ -31,7 +31,10 @@ pub(crate) use document::read_as;
 pub use document::{DeclaredAt, Format, MAX_BYTES as MAX_DOCUMENT_BYTES};
 pub use intent::describe_policy;
 pub use problem::{CheckDocument, ObjectRef, Position, Problem, ProblemCode, Severity};
-pub use tables::{DeclaredBinding, DeclaredExchange, DeclaredQueue, ExternalExchange, Tables, TablesDocument};
+pub use tables::{
+    DeclaredBinding, DeclaredExchange, DeclaredQueue, ExternalExchange, SuppressedKind, Suppression, Tables,
+    TablesDocument,
+};
 
 /// A set of exchanges, queues, bindings and policies that was asked for, judged by every rule that needs no broker.
 #[derive(Debug, Clone)]

@@ -77,6 +77,8 @@ codes! {
     DuplicateKey = "duplicate_key", Error;
     /// A value of another kind than the key takes.
     WrongValue = "wrong_value", Error;
+    /// A suppression without a code, an object or a reason, or with several objects.
+    SuppressionIncomplete = "suppression_incomplete", Error;
 
     /// An object without a name.
     NameEmpty = "name_empty", Error;

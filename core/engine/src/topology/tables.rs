@@ -44,6 +44,32 @@ pub struct DeclaredBinding {
     pub derived: bool,
 }
 
+/// A finding of the audit that the document says is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Suppression {
+    /// The code of the finding.
+    pub code: String,
+    /// The kind of the object that it is about.
+    pub kind: SuppressedKind,
+    /// The object's name; for a binding `exchange -> queue (routing key)`.
+    pub name: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// The kinds of objects whose findings a document can suppress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SuppressedKind {
+    /// A queue.
+    Queue,
+    /// An exchange.
+    Exchange,
+    /// A binding.
+    Binding,
+    /// A policy.
+    Policy,
+}
+
 /// Everything that a topology declares, in the order in which it is declared: exchanges, policies, queues, bindings.
 ///
 /// Inside a kind the order is the document's. Derived queues stand directly behind the queue that asked for them,
@@ -60,6 +86,8 @@ pub struct Tables {
     pub queues: Vec<DeclaredQueue>,
     /// Bindings to make.
     pub bindings: Vec<DeclaredBinding>,
+    /// What the audit need not report. No part of what is declared.
+    pub suppressions: Vec<Suppression>,
 }
 
 impl Tables {

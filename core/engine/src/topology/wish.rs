@@ -141,6 +141,25 @@ pub(super) struct PolicyWish {
     pub definition: Table,
 }
 
+/// A finding of the audit that is meant: a code, the one object that it is about, and why.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Suppression")]
+pub(super) struct SuppressionWish {
+    /// The code of the finding, as acemq audit prints it.
+    pub code: Option<String>,
+    /// The queue that it is about.
+    pub queue: Option<String>,
+    /// The exchange that it is about, instead of a queue.
+    pub exchange: Option<String>,
+    /// The binding that it is about, as exchange -> queue (routing key).
+    pub binding: Option<String>,
+    /// The policy that it is about.
+    pub policy: Option<String>,
+    /// Why it is meant: for whoever reads the document later.
+    pub reason: Option<String>,
+}
+
 /// A setting for a queue that is declared elsewhere in the same topology.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Setting {
@@ -161,6 +180,7 @@ pub(super) struct Wishes {
     pub policies: Vec<PolicyWish>,
     pub queues: Vec<QueueWish>,
     pub bindings: Vec<BindingWish>,
+    pub suppressions: Vec<SuppressionWish>,
     /// Settings by the queue that they are for, in the order in which they were asked for.
     pub settings: Vec<(String, Setting)>,
 }

@@ -9,6 +9,7 @@ mod policies;
 mod queues;
 mod retries;
 mod settings;
+mod suppressions;
 
 pub(super) use exchanges::shared;
 pub(super) use queues::dead_letter_half;
@@ -37,12 +38,14 @@ pub(super) fn compile(mut wishes: Wishes) -> (Tables, Findings) {
     queues.warn(&exchanges, &mut findings);
     let derived = std::mem::take(&mut queues.bindings);
     let bindings = bindings::read(wishes.bindings, derived, &queues.names(), &mut exchanges, &mut findings);
+    let suppressions = suppressions::read(wishes.suppressions, &mut findings);
     let tables = Tables {
         exchanges: exchanges.declared,
         external: exchanges.external,
         policies: policies.declared,
         queues: queues.declared,
         bindings,
+        suppressions,
     };
     (tables, findings)
 }

@@ -19,7 +19,7 @@ const EXPORT: [&str; 11] = [
 ];
 
 /// The keys of a topology.
-const TOPOLOGY: [&str; 5] = ["acemq", "exchanges", "queues", "bindings", "policies"];
+const TOPOLOGY: [&str; 6] = ["acemq", "exchanges", "queues", "bindings", "policies", "suppress"];
 
 /// What the document is, when it is no topology.
 pub(super) fn recognise(root: &Node) -> Option<Problem> {

@@ -1,7 +1,7 @@
 //! The document as serde reads it, JSON and YAML alike.
 
 use super::super::strict::optional_whole;
-use super::super::wish::{BindingWish, ExchangeWish, PolicyWish, QueueWish, Wishes};
+use super::super::wish::{BindingWish, ExchangeWish, PolicyWish, QueueWish, SuppressionWish, Wishes};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
@@ -32,12 +32,17 @@ pub(in super::super) struct Document {
     pub bindings: Vec<BindingWish>,
     /// The policies, by name or as a list. Only the management API can set them.
     pub policies: Named<PolicyWish>,
+    /// Findings of the audit that are meant. They change nothing that is declared.
+    #[serde(deserialize_with = "list")]
+    #[schemars(with = "Option<Vec<SuppressionWish>>")]
+    pub suppress: Vec<SuppressionWish>,
 }
 
 impl Document {
     pub fn is_empty(&self) -> bool {
-        let Self { acemq, exchanges, queues, bindings, policies } = self;
-        acemq.is_none() && exchanges.0.is_empty() && queues.0.is_empty() && bindings.is_empty() && policies.0.is_empty()
+        let Self { acemq, exchanges, queues, bindings, policies, suppress } = self;
+        let objects = [exchanges.0.len(), queues.0.len(), bindings.len(), policies.0.len(), suppress.len()];
+        acemq.is_none() && objects.iter().all(|count| *count == 0)
     }
 
     pub fn into_wishes(self) -> Wishes {
@@ -46,6 +51,7 @@ impl Document {
             policies: self.policies.0,
             queues: self.queues.0,
             bindings: self.bindings,
+            suppressions: self.suppress,
             settings: Vec::new(),
         }
     }

@@ -20,6 +20,8 @@ pub struct DeclaredAt {
     pub operator_policies: BTreeMap<String, Position>,
     /// Bindings, by what [`describe_binding`] says of them.
     pub bindings: BTreeMap<String, Position>,
+    /// Suppressions, in the order of the document.
+    pub suppressions: Vec<Position>,
 }
 
 impl DeclaredAt {
@@ -56,12 +58,17 @@ impl DeclaredAt {
                 bindings.entry(describe_binding(&binding)).or_insert(item.at);
             }
         }
+        let suppressions = match root.get("suppress").map(|node| &node.kind) {
+            Some(Kind::List(items)) => items.iter().map(|item| item.at).collect(),
+            _ => Vec::new(),
+        };
         Some(Self {
             exchanges: named("exchanges"),
             queues: named("queues"),
             policies: named("policies"),
             operator_policies: BTreeMap::new(),
             bindings,
+            suppressions,
         })
     }
 

@@ -44,6 +44,7 @@ impl<'a> Shape<'a> {
                 "policies" => (Section::Policies, "Policy"),
                 "queues" => (Section::Queues, "Queue"),
                 "bindings" => (Section::Bindings, "Binding"),
+                "suppress" => (Section::Suppressions, "Suppression"),
                 key => {
                     let property = schema.pointer(&format!("/properties/{key}")).unwrap_or(&Json::Null);
                     if !self.value(&mut entry.value, property, key, &owner) {
@@ -68,7 +69,7 @@ impl<'a> Shape<'a> {
                     self.body(item, &schema, &owner, (section, index));
                 }
             }
-            Kind::Mapping(entries) if section != Section::Bindings => {
+            Kind::Mapping(entries) if section.has_names() => {
                 let section_owner = Owner { object: ObjectRef::Document {}, text: key };
                 self.no_duplicates(entries, &section_owner);
                 for (index, entry) in entries.iter_mut().enumerate() {
@@ -91,7 +92,7 @@ impl<'a> Shape<'a> {
                 }
             }
             _ => {
-                let expected = if section == Section::Bindings { "a list" } else { "a mapping of names, or a list" };
+                let expected = if section.has_names() { "a mapping of names, or a list" } else { "a list" };
                 let problem = wrong_value(owner, &key, node, expected);
                 self.problems.push(Problem { at: Some(node.at), ..problem });
                 node.kind = Kind::Null;
@@ -351,6 +352,7 @@ fn owner_of(section: Section, index: usize, name: Option<&str>, body: &Node) -> 
             object: ObjectRef::policy(name.unwrap_or_default()),
             text: named.map_or_else(|| numbered("entry"), |name| format!("policy {}", quoted(name))),
         },
+        Section::Suppressions => Owner { object: ObjectRef::Document {}, text: numbered("entry") },
         Section::Bindings => {
             let text = |key: &str| body.get(key).and_then(Node::text);
             let (queue, to_exchange) = (text("queue"), text("to_exchange"));
