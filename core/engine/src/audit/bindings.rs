@@ -2,9 +2,10 @@
 
 use super::Report;
 use super::codes::Code;
+use super::exchange::{Exchange, Kind};
 use super::finding::{Finding, ObjectKind, binding_name, few, quoted};
-use super::keys::{Answer, topic_words};
-use super::world::{Exchange, Kind, World, asks_for_nothing};
+use super::keys::{Answer, KeySet, shortest, topic_words};
+use super::world::{World, asks_for_nothing};
 use crate::rabbitmq::{BindingDeclaration, DestinationType, Version};
 use crate::topic::{TopicMatcher, TopicPattern, Words};
 use crate::topology::describe_binding_arguments;
@@ -237,8 +238,11 @@ fn redundant<'b>(
         return None;
     }
     wild.iter().find_map(|narrow| {
+        // One key that only the narrower one takes is enough to tell most of them apart.
+        let shortest = shortest(&KeySet::topic(&narrow.routing_key), stranger);
         let wide = wild.iter().find(|wide| {
             wide.routing_key != narrow.routing_key
+                && !matches!(&shortest, Answer::Key(key) if !TopicPattern::new(&wide.routing_key).matches(key))
                 && super::keys::uncovered(&narrow.routing_key, topic_words(&wide.routing_key), stranger) == Answer::None
         })?;
         Some((*narrow, *wide))

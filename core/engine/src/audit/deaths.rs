@@ -8,7 +8,7 @@ use super::keys::Answer;
 use super::queue::{DeadLetter, Queue};
 use super::story::Story;
 use super::ways::{Through, Way, Ways, likely_reason};
-use super::world::{Exchange, Given, Kind, World};
+use super::world::{Given, World};
 use crate::rabbitmq::QueueType;
 use crate::state::Presence;
 
@@ -231,8 +231,10 @@ fn lost_key(world: &World<'_>, way: &Way<'_>, dead: &DeadLetter) -> Verdict {
         let may_be_routed = world.routes(&dead.exchange, &key, None).perhaps;
         return if may_be_routed { Verdict::Open } else { Verdict::Lost(key, Code::DeadLetterLost) };
     }
+    if world.certainly_routed(&arriving, &dead.exchange) == Answer::None {
+        return Verdict::Routed;
+    }
     match world.unrouted(&arriving, &dead.exchange) {
-        Answer::None if world.certainly_routed(&arriving, &dead.exchange) == Answer::None => Verdict::Routed,
         Answer::None | Answer::NotProven => Verdict::Open,
         Answer::Key(key) => {
             if world.routed(&arriving, &dead.exchange) == Answer::None {
@@ -279,7 +281,7 @@ fn way_out(world: &World<'_>, exchange: &str, key: &str) -> String {
             quoted(key)
         );
     };
-    match takes_one(found) {
+    match found.takes_one() {
         Some((taken, queue)) => format!(
             "set x-dead-letter-routing-key to {} (a policy with dead-letter-routing-key does it on the live queue), or bind queue {} to {} with {}",
             quoted(taken),
@@ -289,15 +291,4 @@ fn way_out(world: &World<'_>, exchange: &str, key: &str) -> String {
         ),
         None => format!("bind the queue that keeps dead letters to {} with {}", exchange_words(exchange), quoted(key)),
     }
-}
-
-/// A key that a queue is bound with, and the queue.
-fn takes_one<'a>(exchange: &Exchange<'a>) -> Option<(&'a str, &'a str)> {
-    let by_key = matches!(exchange.kind, Kind::Direct | Kind::Topic);
-    let mut bindings = exchange.outgoing.iter().filter(|binding| {
-        by_key
-            && binding.destination_type == crate::rabbitmq::DestinationType::Queue
-            && !binding.routing_key.contains(['*', '#'])
-    });
-    bindings.next().map(|binding| (binding.routing_key.as_str(), binding.destination.as_str()))
 }

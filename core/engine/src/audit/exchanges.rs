@@ -2,9 +2,11 @@
 
 use super::Report;
 use super::codes::Code;
-use super::finding::{Finding, Object, ObjectKind, binding_name, exchange_words, few, quoted};
+use super::exchange::{Exchange, Kind};
+use super::finding::{Finding, ObjectKind, binding_name, exchange_words, few, quoted};
 use super::keys::{Answer, KeySet};
-use super::world::{Exchange, Given, Kind, World};
+use super::patterns::PatternTree;
+use super::world::{Given, World};
 use crate::rabbitmq::{DestinationType, predeclared_exchange};
 use crate::value::Table;
 use std::collections::BTreeSet;
@@ -178,21 +180,22 @@ pub(super) fn queues(world: &World<'_>, dead_targets: &BTreeSet<&str>, report: &
             report.add(Finding::new(Code::QueueCutOff, object(), message));
         }
     }
-    for exchange in world.exchanges.values().filter(|exchange| exchange.is_fed_by_bindings_only(world)) {
-        let arriving: Vec<KeySet<'_>> = world
-            .into(DestinationType::Exchange, exchange.name)
-            .iter()
-            .filter_map(|binding| world.keys_of(binding))
-            .collect();
-        if arriving.is_empty() || arriving.len() != world.into(DestinationType::Exchange, exchange.name).len() {
+    for exchange in fed_by_bindings_only(world) {
+        let into = world.into(DestinationType::Exchange, exchange.name);
+        let arriving: Vec<KeySet<'_>> = into.iter().filter_map(|binding| world.keys_of(binding)).collect();
+        if arriving.is_empty() || arriving.len() != into.len() {
             continue;
+        }
+        let mut tree = PatternTree::new();
+        for (number, keys) in arriving.iter().enumerate() {
+            tree.insert(keys.pattern().iter().copied(), number);
         }
         for binding in &exchange.outgoing {
             let Some(keys) = world.keys_of(binding) else { continue };
             // Whether both have a key in common is decided on their intersection.
-            if arriving.iter().all(|arriving| world.is_empty(&arriving.and(&keys))) {
-                let object =
-                    Object { kind: ObjectKind::Binding, name: binding_name(binding), vhost: world.state.vhost.clone() };
+            let meets = |number: &usize| arriving.get(*number).is_some_and(|some| !world.is_empty(&some.and(&keys)));
+            if !keys.is_any() && !tree.meeting(keys.pattern()).iter().any(meets) {
+                let object = world.object(ObjectKind::Binding, binding_name(binding));
                 let message = format!(
                     "no key that comes to internal exchange {} fits {}",
                     quoted(exchange.name),
@@ -202,4 +205,22 @@ pub(super) fn queues(world: &World<'_>, dead_targets: &BTreeSet<&str>, report: &
             }
         }
     }
+}
+
+/// Exchanges that get messages through bindings of other exchanges and in no other way.
+fn fed_by_bindings_only<'w, 'a>(world: &'w World<'a>) -> Vec<&'w Exchange<'a>> {
+    let dead = world.queues.values().filter_map(|queue| Some(queue.dead_letters()?.exchange.as_str()));
+    let mut otherwise: BTreeSet<&str> = dead.collect();
+    for exchange in world.exchanges.values() {
+        match &exchange.alternate {
+            Given::Nothing => {}
+            Given::Value(name) => _ = otherwise.insert(name),
+            // It may be any of them.
+            Given::Undecided => return Vec::new(),
+        }
+    }
+    let only = |exchange: &&Exchange<'_>| {
+        exchange.internal && exchange.is_known() && !exchange.outgoing.is_empty() && !otherwise.contains(exchange.name)
+    };
+    world.exchanges.values().filter(only).collect()
 }

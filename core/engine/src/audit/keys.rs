@@ -8,8 +8,10 @@
 //! of that walk are made when they are reached, breadth first, so the first answer is a shortest one; past a stated number
 //! of states the answer is "not proven".
 
+use super::patterns::{Nodes, PatternTree};
 use crate::topic::Words;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
+use std::rc::Rc;
 
 /// How many states of one question are looked at.
 pub const STATE_BOUND: usize = 2_000;
@@ -32,7 +34,16 @@ pub(super) enum Letter<'a> {
     Stranger,
 }
 
-impl Word<'_> {
+impl<'a> Word<'a> {
+    /// What it takes first.
+    const fn plainest(self) -> Option<Letter<'a>> {
+        match self {
+            Self::Literal(word) => Some(Letter::Word(word)),
+            Self::One => Some(Letter::Stranger),
+            Self::Many => None,
+        }
+    }
+
     fn takes(self, letter: Letter<'_>) -> bool {
         match (self, letter) {
             (Self::Literal(word), Letter::Word(other)) => word == other,
@@ -59,11 +70,11 @@ pub(super) fn literal_words(key: &str) -> impl Iterator<Item = Word<'_>> {
 /// The keys that fit every one of some patterns; without any, every key.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct KeySet<'a> {
-    patterns: Vec<Vec<Word<'a>>>,
+    patterns: Vec<Rc<[Word<'a>]>>,
 }
 
-/// Where a walk through a key set stands: for each pattern the places before which it can be.
-type Places = Vec<BTreeSet<usize>>;
+/// Where a walk through a key set stands: for each pattern the places before which it can be, in order.
+type Places = Vec<Vec<usize>>;
 
 impl<'a> KeySet<'a> {
     /// Every key.
@@ -94,12 +105,18 @@ impl<'a> KeySet<'a> {
 
     /// Whether it is every key there is.
     pub(super) fn is_any(&self) -> bool {
-        self.patterns.iter().all(|pattern| matches!(pattern.as_slice(), [Word::Many]))
+        self.patterns.iter().all(|pattern| matches!(**pattern, [Word::Many]))
     }
 
     /// Whether it holds one key at most.
     pub(super) fn is_one(&self) -> bool {
-        self.patterns.iter().any(|pattern| pattern.iter().all(|word| matches!(word, Word::Literal(_))))
+        self.patterns.iter().any(|pattern| is_literal(pattern))
+    }
+
+    /// A pattern that every key of the set fits.
+    pub(super) fn pattern(&self) -> &[Word<'a>] {
+        let narrow = self.patterns.iter().find(|pattern| ***pattern != [Word::Many]);
+        narrow.map_or(&[Word::Many], |pattern| pattern)
     }
 
     fn start(&self) -> Places {
@@ -121,6 +138,12 @@ impl<'a> KeySet<'a> {
             .collect()
     }
 
+    /// Whether a key is in it. One empty word alone is no key, the empty key has no words.
+    fn holds(&self, key: &[Letter<'_>]) -> bool {
+        let end = key.iter().try_fold(self.start(), |places, letter| self.step(&places, *letter));
+        key != [Letter::Word(b"")] && end.is_some_and(|places| self.accepts(&places))
+    }
+
     fn accepts(&self, places: &Places) -> bool {
         self.patterns.iter().zip(places).all(|(pattern, places)| places.contains(&pattern.len()))
     }
@@ -138,120 +161,28 @@ impl<'a> KeySet<'a> {
     }
 }
 
+/// The shortest key of a pattern: each word once, and no word for `#`.
+fn plainest<'a>(pattern: &[Word<'a>]) -> Vec<Letter<'a>> {
+    pattern.iter().filter_map(|word| word.plainest()).collect()
+}
+
+fn is_literal(pattern: &[Word<'_>]) -> bool {
+    pattern.iter().all(|word| matches!(word, Word::Literal(_)))
+}
+
 /// The places with those behind every `#`, which may take no word.
-fn closure(pattern: &[Word<'_>], places: impl IntoIterator<Item = usize>) -> BTreeSet<usize> {
-    let mut all = BTreeSet::new();
+fn closure(pattern: &[Word<'_>], places: impl IntoIterator<Item = usize>) -> Vec<usize> {
+    let mut all = Vec::new();
     for mut place in places {
-        while all.insert(place) && pattern.get(place) == Some(&Word::Many) {
+        all.push(place);
+        while pattern.get(place) == Some(&Word::Many) {
             place += 1;
+            all.push(place);
         }
     }
+    all.sort_unstable();
+    all.dedup();
     all
-}
-
-/// Patterns of one exchange, each with what it leads to.
-#[derive(Debug, Clone)]
-pub(super) struct PatternTree<'a, T> {
-    nodes: Vec<Node<'a, T>>,
-}
-
-#[derive(Debug, Clone)]
-struct Node<'a, T> {
-    children: BTreeMap<Word<'a>, usize>,
-    /// Reached by `#`: takes any number of words.
-    stays: bool,
-    ends: Vec<T>,
-}
-
-impl<T> Node<'_, T> {
-    const fn new(stays: bool) -> Self {
-        Self { children: BTreeMap::new(), stays, ends: Vec::new() }
-    }
-}
-
-/// Where a walk through a tree stands.
-pub(super) type Nodes = BTreeSet<usize>;
-
-impl<'a, T: Copy> PatternTree<'a, T> {
-    pub(super) fn new() -> Self {
-        Self { nodes: vec![Node::new(false)] }
-    }
-
-    pub(super) fn insert(&mut self, words: impl Iterator<Item = Word<'a>>, end: T) {
-        let mut at = 0;
-        for word in words {
-            let fresh = self.nodes.len();
-            let Some(node) = self.nodes.get_mut(at) else { return };
-            at = *node.children.entry(word).or_insert(fresh);
-            if at == fresh {
-                self.nodes.push(Node::new(word == Word::Many));
-            }
-        }
-        if let Some(node) = self.nodes.get_mut(at) {
-            node.ends.push(end);
-        }
-    }
-
-    pub(super) fn start(&self) -> Nodes {
-        let mut nodes = Nodes::new();
-        self.enter(&mut nodes, 0);
-        nodes
-    }
-
-    pub(super) fn step(&self, nodes: &Nodes, letter: Letter<'_>) -> Nodes {
-        let mut next = Nodes::new();
-        for at in nodes {
-            let Some(node) = self.nodes.get(*at) else { continue };
-            if node.stays {
-                self.enter(&mut next, *at);
-            }
-            if let Letter::Word(word) = letter
-                && let Some(child) = node.children.get(&Word::Literal(word))
-            {
-                self.enter(&mut next, *child);
-            }
-            if let Some(child) = node.children.get(&Word::One) {
-                self.enter(&mut next, *child);
-            }
-        }
-        next
-    }
-
-    fn enter(&self, nodes: &mut Nodes, mut at: usize) {
-        while nodes.insert(at) {
-            match self.nodes.get(at).and_then(|node| node.children.get(&Word::Many)) {
-                Some(child) => at = *child,
-                None => break,
-            }
-        }
-    }
-
-    /// What the patterns that end here lead to.
-    pub(super) fn ends<'s>(&'s self, nodes: &'s Nodes) -> impl Iterator<Item = T> + 's {
-        nodes.iter().filter_map(|at| self.nodes.get(*at)).flat_map(|node| node.ends.iter().copied())
-    }
-
-    /// The words that patterns name here.
-    pub(super) fn letters<'s>(&'s self, nodes: &'s Nodes) -> impl Iterator<Item = Letter<'a>> + 's {
-        nodes.iter().filter_map(|at| self.nodes.get(*at)).flat_map(|node| {
-            node.children.keys().filter_map(|word| match word {
-                Word::Literal(word) => Some(Letter::Word(word)),
-                _ => None,
-            })
-        })
-    }
-
-    /// What a key fits.
-    pub(super) fn matches(&self, key: &str) -> Vec<T> {
-        let mut nodes = self.start();
-        for word in Words::new(key.as_bytes()) {
-            nodes = self.step(&nodes, Letter::Word(word));
-            if nodes.is_empty() {
-                break;
-            }
-        }
-        self.ends(&nodes).collect()
-    }
 }
 
 /// An answer to a question about all keys of a set.
@@ -282,37 +213,57 @@ pub(super) trait Follow<'a> {
 /// The shortest key of `set` that `follow` wants. Words that nobody names are spelled as `stranger`.
 pub(super) fn find<'a, F: Follow<'a>>(set: &KeySet<'a>, follow: &F, stranger: &str) -> Answer {
     // The third part: whether all there is so far is one empty word. That is no key, the empty key has no words.
-    let start = (set.start(), follow.start(), false);
-    let mut seen = BTreeSet::from([start.clone()]);
+    let start = Rc::new((set.start(), follow.start(), false));
+    let mut seen = BTreeSet::from([Rc::clone(&start)]);
     // Each state with the one that it was reached from.
     let mut reached: Vec<(usize, Letter<'a>)> = Vec::new();
     let mut open = VecDeque::from([(start, usize::MAX)]);
-    while let Some(((places, at, no_key), number)) = open.pop_front() {
-        if !no_key && set.accepts(&places) && follow.wanted(&at) {
+    while let Some((state, number)) = open.pop_front() {
+        let (places, at, no_key) = &*state;
+        if !no_key && set.accepts(places) && follow.wanted(at) {
             return Answer::Key(spell(&trace(&reached, number), stranger));
         }
-        let mut letters = set.letters(&places);
+        let mut letters = set.letters(places);
         // What the other side names matters only where the set takes any word.
-        if set.step(&places, Letter::Stranger).is_some() {
-            let more = follow.letters(&at).into_iter().filter(|more| !letters.contains(more));
+        if set.step(places, Letter::Stranger).is_some() {
+            let more = follow.letters(at).into_iter().filter(|more| !letters.contains(more));
             let more: BTreeSet<Letter<'a>> = more.collect();
             letters.extend(more);
         }
         for letter in letters {
-            let Some(places) = set.step(&places, letter) else { continue };
-            let next = (places, follow.step(&at, letter), number == usize::MAX && letter == Letter::Word(b""));
+            let Some(places) = set.step(places, letter) else { continue };
+            let next = Rc::new((places, follow.step(at, letter), number == usize::MAX && letter == Letter::Word(b"")));
             if seen.contains(&next) {
                 continue;
             }
             if seen.len() >= STATE_BOUND {
                 return Answer::NotProven;
             }
-            seen.insert(next.clone());
+            seen.insert(Rc::clone(&next));
             reached.push((number, letter));
             open.push_back((next, reached.len() - 1));
         }
     }
     Answer::None
+}
+
+/// Whether a set holds any key; a search only where none of its patterns' shortest keys fits the others.
+pub(super) fn holds_a_key(set: &KeySet<'_>) -> bool {
+    set.patterns.iter().any(|pattern| set.holds(&plainest(pattern))) || matches!(shortest(set, ""), Answer::Key(_))
+}
+
+/// The shortest key of a set.
+pub(super) fn shortest(set: &KeySet<'_>, stranger: &str) -> Answer {
+    let literal = set.patterns.iter().find(|pattern| is_literal(pattern));
+    let letters = match (set.patterns.as_slice(), literal) {
+        ([only], _) | (_, Some(only)) => plainest(only),
+        _ => return find(set, &Everything, stranger),
+    };
+    match (set.holds(&letters), literal) {
+        (true, _) => Answer::Key(spell(&letters, stranger)),
+        (false, Some(_)) => Answer::None,
+        (false, None) => find(set, &Everything, stranger),
+    }
 }
 
 /// The words that led to a state.

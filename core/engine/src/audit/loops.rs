@@ -5,7 +5,7 @@
 //! died before, unless one of the deaths since was a rejection (`rabbit_dead_letter:detect_cycles`, `mc:is_death_cycle`).
 
 use super::codes::Code;
-use super::finding::{Death, Finding, exchange_words, few, quoted};
+use super::finding::{Finding, exchange_words, few, quoted};
 use super::queue::Queue;
 use super::story::Story;
 use super::ways::{Through, Way, Ways, likely_reason};
@@ -465,9 +465,9 @@ pub(super) fn cross_talk(world: &World<'_>, ways: &Ways<'_>, report: &mut Report
     }
 }
 
-/// What the deaths of an example are, for queues that take dead letters.
-pub(super) fn dead_targets<'w>(world: &'w World<'_>, ways: &Ways<'w>) -> BTreeMap<&'w str, Vec<Death>> {
-    let mut targets: BTreeMap<&'w str, Vec<Death>> = BTreeMap::new();
+/// The queues that take dead letters, each with some of those that these died in.
+pub(super) fn dead_targets<'w>(world: &'w World<'_>, ways: &Ways<'w>) -> BTreeMap<&'w str, Vec<&'w str>> {
+    let mut targets: BTreeMap<&'w str, Vec<&'w str>> = BTreeMap::new();
     for queue in world.queues.values() {
         let Some(dead) = queue.dead_letters() else { continue };
         let keys: BTreeSet<Cow<'_, str>> = match &dead.key {
@@ -481,7 +481,7 @@ pub(super) fn dead_targets<'w>(world: &'w World<'_>, ways: &Ways<'w>) -> BTreeMa
             for target in world.routes(&dead.exchange, &key, None).queues {
                 let deaths = targets.entry(target).or_default();
                 if deaths.len() < KEYS {
-                    deaths.push(Death { queue: queue.name.to_owned(), reason: likely_reason(queue) });
+                    deaths.push(queue.name);
                 }
             }
         }

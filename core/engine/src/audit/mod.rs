@@ -27,11 +27,13 @@ mod baseline;
 mod bindings;
 mod codes;
 mod deaths;
+mod exchange;
 mod exchanges;
 mod finding;
 mod graph;
 mod keys;
 mod loops;
+mod patterns;
 mod policies;
 #[cfg(test)]
 mod presentation_tests;

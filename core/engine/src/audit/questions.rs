@@ -1,8 +1,11 @@
 //! Questions about all keys of a set, asked of an exchange and everything behind it.
 
-use super::keys::{Answer, Everything, Follow, KeySet, Letter, Nodes, find};
-use super::world::{Exchange, Reach, World};
+use super::exchange::Exchange;
+use super::keys::{Answer, Follow, KeySet, Letter, find, shortest};
+use super::patterns::Nodes;
+use super::world::{Given, Reach, World};
 use crate::rabbitmq::DestinationType;
+use std::collections::BTreeMap;
 
 impl<'a> World<'a> {
     /// The shortest key of a set that the exchange routes to no queue.
@@ -20,14 +23,13 @@ impl<'a> World<'a> {
 
     /// The shortest key of a set that the exchange routes to a queue, or may route to one.
     pub(super) fn routed<'w>(&'w self, set: &KeySet<'w>, exchange: &str) -> Answer {
-        let follow = self.follow(exchange, true, |reach| !reach.queues.is_empty() || reach.perhaps);
+        let mut follow = self.follow(set, exchange, |reach| !reach.queues.is_empty() || reach.perhaps);
+        follow.all_words = true;
         find(set, &follow, &self.stranger)
     }
 
     fn ask<'w>(&'w self, set: &KeySet<'w>, exchange: &str, wanted: fn(&Reach<'w>) -> bool) -> Answer {
-        // Where nothing has an alternate, a key that fits fewer bindings reaches no more.
-        let all_words = self.has_alternates(exchange);
-        find(set, &self.follow(exchange, all_words, wanted), &self.stranger)
+        find(set, &self.follow(set, exchange, wanted), &self.stranger)
     }
 
     /// The shortest key that fits some binding of the exchange, whose alternate is therefore not used, and reaches no queue.
@@ -44,18 +46,23 @@ impl<'a> World<'a> {
     }
 
     fn unrouted_where<'w>(&'w self, exchange: &'w Exchange<'a>, own_match: bool) -> Answer {
-        let mut follow = self.follow(exchange.name, true, |reach| reach.queues.is_empty() && !reach.perhaps);
-        follow.own_match = Some(own_match);
-        find(&KeySet::any(), &follow, &self.stranger)
+        let any = KeySet::any();
+        let mut follow = self.follow(&any, exchange.name, |reach| reach.queues.is_empty() && !reach.perhaps);
+        (follow.all_words, follow.own_match) = (true, Some(own_match));
+        find(&any, &follow, &self.stranger)
     }
 
-    fn follow<'w>(&'w self, exchange: &str, all_words: bool, wanted: fn(&Reach<'w>) -> bool) -> FollowRoutes<'w, 'a> {
-        FollowRoutes { world: self, exchanges: self.behind(exchange), all_words, own_match: None, wanted }
+    fn follow<'w>(&'w self, set: &KeySet<'w>, exchange: &str, wanted: fn(&Reach<'w>) -> bool) -> FollowRoutes<'w, 'a> {
+        let exchanges = self.behind_with(exchange, set);
+        let numbers = exchanges.iter().enumerate().map(|(number, exchange)| (exchange.name, number)).collect();
+        // Where nothing has an alternate, a key that fits fewer bindings reaches no more.
+        let all_words = exchanges.iter().any(|exchange| exchange.alternate != Given::Nothing);
+        FollowRoutes { world: self, exchanges, numbers, all_words, own_match: None, wanted }
     }
 
     /// The shortest key of a set; `None` when it holds none, or none was found within the bound.
     pub(super) fn sample(&self, set: &KeySet<'_>) -> Option<String> {
-        match find(set, &Everything, &self.stranger) {
+        match shortest(set, &self.stranger) {
             Answer::Key(key) => Some(key),
             Answer::None | Answer::NotProven => None,
         }
@@ -63,7 +70,7 @@ impl<'a> World<'a> {
 
     /// Whether a set holds no key at all.
     pub(super) fn is_empty(&self, set: &KeySet<'_>) -> bool {
-        find(set, &Everything, &self.stranger) == Answer::None
+        shortest(set, &self.stranger) == Answer::None
     }
 }
 
@@ -72,6 +79,7 @@ struct FollowRoutes<'w, 'a> {
     world: &'w World<'a>,
     /// The first is where the key enters.
     exchanges: Vec<&'w Exchange<'a>>,
+    numbers: BTreeMap<&'w str, usize>,
     /// Whether words that the exchanges name matter, although the set does not name them.
     all_words: bool,
     /// Whether a binding of the first exchange has to fit, or must not.
@@ -101,8 +109,8 @@ impl<'w> Follow<'w> for FollowRoutes<'w, '_> {
             }
         }
         let reach = self.world.walk(first.name, None, |exchange, table| {
-            let number = self.exchanges.iter().position(|known| known.name == exchange.name);
-            number.and_then(|number| at.get(number)).map(|nodes| table.by_key.ends(nodes).collect()).unwrap_or_default()
+            let nodes = self.numbers.get(exchange.name).and_then(|number| at.get(*number));
+            nodes.map(|nodes| table.by_key.ends(nodes).collect()).unwrap_or_default()
         });
         (self.wanted)(&reach)
     }

@@ -2,7 +2,7 @@
 
 use super::Report;
 use super::codes::Code;
-use super::finding::{Death, Finding, few, quoted};
+use super::finding::{Finding, few, quoted};
 use super::loops::Cycle;
 use super::queue::Queue;
 use super::world::{Given, World};
@@ -13,17 +13,12 @@ use std::collections::{BTreeMap, BTreeSet};
 const DELAY_WORDS: [&str; 5] = ["delay", "delayed", "delays", "wait", "waiting"];
 
 /// Every queue that dead letters come to, and every queue that lets messages wait.
-pub(super) fn check(
-    world: &World<'_>,
-    targets: &BTreeMap<&str, Vec<Death>>,
-    cycles: &[Cycle<'_>],
-    report: &mut Report,
-) {
+pub(super) fn check(world: &World<'_>, targets: &BTreeMap<&str, Vec<&str>>, cycles: &[Cycle<'_>], report: &mut Report) {
     let cyclic: BTreeSet<&str> = cycles.iter().flat_map(Cycle::queues).collect();
     for queue in world.queues.values() {
         let object = || world.queue_object(queue.name);
         if let Some(deaths) = targets.get(queue.name) {
-            let from: BTreeSet<&str> = deaths.iter().map(|death| death.queue.as_str()).collect();
+            let from: BTreeSet<&str> = deaths.iter().copied().collect();
             let from = few(from.into_iter().collect::<Vec<_>>().into_iter());
             if let Some(bounded) = bounded(queue) {
                 let message = format!(
@@ -34,7 +29,7 @@ pub(super) fn check(
             }
             // What comes back from where it waited is the work itself, no dead letter that somebody keeps.
             let waited = |name: &str| world.queues.get(name).is_some_and(|queue| queue.expires_messages());
-            let keeps = deaths.iter().any(|death| !waited(&death.queue));
+            let keeps = deaths.iter().any(|queue| !waited(queue));
             let moves_on =
                 queue.dead_letters().filter(|_| keeps && !queue.expires_messages() && !cyclic.contains(queue.name));
             if let Some(dead) = moves_on {

@@ -17,7 +17,7 @@ pub(super) struct Story<'w, 'a> {
 impl<'w, 'a> Story<'w, 'a> {
     /// A message that takes `way` into `queue` with `key`; the deaths of the way are part of it.
     pub(super) fn new(world: &'w World<'a>, way: &Way<'_>, key: &str, queue: &str) -> Self {
-        let first = way.deaths.first().map_or(queue, |death| death.queue.as_str());
+        let first = way.deaths.first().map_or(queue, |(first, _)| first);
         let headers = if way.headers.is_empty() { String::new() } else { " and the headers of the binding".to_owned() };
         let text = format!(
             "published to {} with key {}{headers} it reaches {}",
@@ -34,9 +34,9 @@ impl<'w, 'a> Story<'w, 'a> {
             happens: String::new(),
         };
         let mut story = Self { world, example, key: key.to_owned(), text };
-        for (index, death) in way.deaths.iter().enumerate() {
-            let next = way.deaths.get(index + 1).map_or(queue, |next| next.queue.as_str());
-            story.dies(&death.queue, death.reason);
+        for (index, (dying, reason)) in way.deaths.iter().enumerate() {
+            let next = way.deaths.get(index + 1).map_or(queue, |(next, _)| next);
+            story.dies(dying, *reason);
             story.arrives(next);
         }
         story

@@ -1,8 +1,9 @@
 //! What the version to upgrade to refuses, ignores or does differently.
 
 use super::codes::Code;
+use super::exchange::Kind;
 use super::finding::{Finding, ObjectKind, binding_name, quoted};
-use super::world::{Kind, World};
+use super::world::World;
 use super::{Options, Report};
 use crate::policy::recognises;
 use crate::rabbitmq::changes::{ALWAYS_TYPED, EXACT_HEADERS, LAZY_MODE_GONE, Since, TWO_HASHES, V4_3};

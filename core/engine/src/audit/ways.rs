@@ -1,14 +1,15 @@
 //! How messages come into a queue: where they are published, with which keys, and through which deaths.
 
-use super::finding::Death;
-use super::keys::KeySet;
+use super::exchange::{Exchange, Kind};
+use super::keys::{KeySet, holds_a_key};
+use super::patterns::PatternTree;
 use super::queue::Queue;
-use super::world::{Exchange, Kind, World};
+use super::world::World;
 use crate::embedded::DeathReason;
 use crate::rabbitmq::{BindingDeclaration, DestinationType};
 use crate::routing::HeadersMatch;
 use crate::value::{Table, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How many exchanges in a row are looked through.
 const DEPTH: usize = 4;
@@ -29,7 +30,7 @@ pub(super) struct Way<'w> {
     /// What lets it through.
     pub(super) through: Through,
     /// Where it has died before.
-    pub(super) deaths: Vec<Death>,
+    pub(super) deaths: Vec<(&'w str, DeathReason)>,
     /// Its key when it arrives, when a death gave it another one.
     pub(super) renamed: Option<&'w str>,
 }
@@ -63,10 +64,18 @@ impl<'w> Way<'w> {
         self.renamed.map_or_else(|| self.keys.clone(), KeySet::literal)
     }
 
+    fn arrives_like(&self, other: &Self) -> bool {
+        match (self.renamed, other.renamed) {
+            (None, None) => self.keys == other.keys,
+            (Some(key), Some(other)) => key == other,
+            _ => self.arriving() == other.arriving(),
+        }
+    }
+
     /// This way with a death at its end.
-    fn dying(&self, queue: &Queue<'_>, renamed: Option<&'w str>) -> Self {
+    fn dying(&self, queue: &Queue<'w>, renamed: Option<&'w str>) -> Self {
         let mut deaths = self.deaths.clone();
-        deaths.push(Death { queue: queue.name.to_owned(), reason: likely_reason(queue) });
+        deaths.push((queue.name, likely_reason(queue)));
         Self { deaths, renamed: renamed.or(self.renamed), ..self.clone() }
     }
 }
@@ -206,10 +215,8 @@ impl<'w> Ways<'w> {
             for (target, ways) in more {
                 let known = through.entry(target).or_default();
                 for way in ways {
-                    let is_new = |known: &Way<'_>| known.arriving() == way.arriving();
-                    let repeats =
-                        known.iter().any(is_new) || by_queue.get(target).is_some_and(|ways| ways.iter().any(is_new));
-                    if !repeats && known.len() < THROUGH_DEATHS {
+                    let mut others = known.iter().chain(by_queue.get(target).into_iter().flatten());
+                    if others.all(|other| !other.arrives_like(&way)) && known.len() < THROUGH_DEATHS {
                         known.push(way);
                         grown = true;
                     }
@@ -244,38 +251,34 @@ fn passed_on<'w, 'a>(
     through: &BTreeMap<&'w str, Vec<Way<'w>>>,
 ) -> BTreeMap<&'w str, Vec<Way<'w>>> {
     // The queues that pass keys on, by their dead-letter exchange.
-    let mut dying: BTreeMap<&'w str, Vec<&'w Queue<'a>>> = BTreeMap::new();
+    let mut dying: BTreeMap<&'w str, Dying<'w, '_, 'a>> = BTreeMap::new();
     for queue in by_queue.keys().filter_map(|name| world.queues.get(name)) {
         if let Some(dead) = queue.dead_letters() {
-            dying.entry(dead.exchange.as_str()).or_default().push(queue);
+            let before = || by_queue.get(queue.name).into_iter().chain(through.get(queue.name)).flatten();
+            dying.entry(dead.exchange.as_str()).or_default().add(queue, before);
         }
     }
     let mut found: BTreeMap<&'w str, Vec<Way<'w>>> = BTreeMap::new();
     for target in by_queue.keys() {
         let mut ways = Vec::new();
         let mut arrives = |exchange: &str, keys: &KeySet<'w>| {
-            for queue in dying.get(exchange).into_iter().flatten() {
-                let before = by_queue.get(queue.name).into_iter().chain(through.get(queue.name)).flatten();
-                // A key that nobody need use, because any other would do, proves nothing about a certain one.
-                let before =
-                    before.filter(|way| way.through != Through::AnyKey || way.renamed.is_some() || keys.is_any());
-                for way in before.take(THROUGH_DEATHS) {
-                    if ways.len() >= THROUGH_DEATHS {
-                        return;
-                    }
-                    let mut way = way.dying(queue, None);
-                    match way.renamed {
-                        Some(key) if world.sample(&KeySet::literal(key).and(keys)).is_none() => continue,
-                        Some(_) => {}
-                        None => {
-                            way.keys = way.keys.and(keys);
-                            if world.sample(&way.keys).is_none() {
-                                continue;
-                            }
+            let Some(dying) = dying.get(exchange) else { return };
+            for (queue, way) in dying.bringing(keys) {
+                if ways.len() >= THROUGH_DEATHS {
+                    return;
+                }
+                let mut way = way.dying(queue, None);
+                match way.renamed {
+                    Some(key) if !holds_a_key(&KeySet::literal(key).and(keys)) => continue,
+                    Some(_) => {}
+                    None => {
+                        way.keys = way.keys.and(keys);
+                        if !holds_a_key(&way.keys) {
+                            continue;
                         }
                     }
-                    ways.push(way);
                 }
+                ways.push(way);
             }
         };
         arrives("", &KeySet::literal(target));
@@ -289,4 +292,43 @@ fn passed_on<'w, 'a>(
         }
     }
     found
+}
+
+/// The ways into all queues that dead-letter to one exchange and keep the keys, to be found by the keys that they bring.
+struct Dying<'w, 'p, 'a> {
+    /// Whatever the key.
+    all: Vec<(&'w Queue<'a>, &'p Way<'w>)>,
+    /// Those with certain keys: one that nobody need use, because any other would do, proves nothing about a certain one.
+    certain: Vec<(&'w Queue<'a>, &'p Way<'w>)>,
+    by_key: PatternTree<'w, usize>,
+}
+
+impl Default for Dying<'_, '_, '_> {
+    fn default() -> Self {
+        Self { all: Vec::new(), certain: Vec::new(), by_key: PatternTree::new() }
+    }
+}
+
+impl<'w, 'p, 'a> Dying<'w, 'p, 'a> {
+    fn add<I: Iterator<Item = &'p Way<'w>>>(&mut self, queue: &'w Queue<'a>, ways: impl Fn() -> I)
+    where
+        'w: 'p,
+    {
+        self.all.extend(ways().take(THROUGH_DEATHS).map(|way| (queue, way)));
+        let is_certain = |way: &&Way<'_>| way.through != Through::AnyKey || way.renamed.is_some();
+        for way in ways().filter(is_certain).take(THROUGH_DEATHS) {
+            self.by_key.insert(way.arriving().pattern().iter().copied(), self.certain.len());
+            self.certain.push((queue, way));
+        }
+    }
+
+    /// Those that may bring one of these keys, in order.
+    fn bringing(&self, keys: &KeySet<'w>) -> impl Iterator<Item = (&'w Queue<'a>, &'p Way<'w>)> {
+        let (all, found) = match keys.is_any() {
+            true => (self.all.as_slice(), BTreeSet::new()),
+            false => (&[][..], self.by_key.meeting(keys.pattern())),
+        };
+        let found = found.into_iter().filter_map(|number| self.certain.get(number));
+        all.iter().chain(found).copied()
+    }
 }

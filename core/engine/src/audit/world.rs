@@ -1,7 +1,9 @@
 //! The vhost as the audit looks at it: effective settings, both ends of every binding, and where keys go.
 
+use super::exchange::{End, Exchange, ExchangeTable, Kind};
 use super::finding::{Example, Finding, Object, ObjectKind, Outcome, exchange_words, few, quoted};
-use super::keys::{KeySet, PatternTree, literal_words, topic_words};
+use super::keys::{KeySet, literal_words, topic_words};
+use super::patterns::PatternTree;
 use super::queue::Queue;
 use crate::policy::{Policies, Setting};
 use crate::rabbitmq::{BindingDeclaration, DestinationType, Version};
@@ -9,26 +11,7 @@ use crate::routing::{HeadersMatch, headers_match};
 use crate::state::{PREDECLARED_EXCHANGES, Presence, State};
 use crate::topic::Words;
 use crate::value::Table;
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-
-/// How an exchange decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Direct,
-    Fanout,
-    Topic,
-    Headers,
-    /// By a plugin's rules, or by ones that are not known.
-    Opaque,
-}
-
-/// Where a binding leads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum End<'a> {
-    Queue(&'a str),
-    Exchange(&'a str),
-}
 
 /// A setting that an argument or a policy gives.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,32 +20,6 @@ pub(super) enum Given<T> {
     Value(T),
     /// A tie of policies, or policies that are not known.
     Undecided,
-}
-
-/// An exchange with both sides of its bindings.
-#[derive(Debug)]
-pub(super) struct Exchange<'a> {
-    pub(super) name: &'a str,
-    pub(super) kind: Kind,
-    pub(super) kind_name: &'a str,
-    pub(super) internal: bool,
-    pub(super) alternate: Given<String>,
-    pub(super) arguments: Option<&'a Table>,
-    pub(super) outgoing: Vec<&'a BindingDeclaration>,
-    /// The exchanges among the ends of its bindings.
-    chained: BTreeSet<&'a str>,
-    table: OnceCell<ExchangeTable<'a>>,
-    takes_all: OnceCell<bool>,
-}
-
-/// What an exchange's bindings lead to, by key.
-#[derive(Debug)]
-pub(super) struct ExchangeTable<'a> {
-    /// Whatever the key.
-    pub(super) always: Vec<End<'a>>,
-    /// Perhaps: it depends on headers, or on a plugin.
-    pub(super) perhaps: Vec<(End<'a>, Option<&'a BindingDeclaration>)>,
-    pub(super) by_key: PatternTree<'a, End<'a>>,
 }
 
 /// What a key reaches.
@@ -228,7 +185,7 @@ impl<'a> World<'a> {
         })
     }
 
-    pub(super) fn has_alternates(&self, exchange: &str) -> bool {
+    fn has_alternates(&self, exchange: &str) -> bool {
         self.behind(exchange).iter().any(|exchange| exchange.alternate != Given::Nothing)
     }
 
@@ -288,7 +245,32 @@ impl<'a> World<'a> {
     }
 
     /// An exchange and all that its messages can come to.
-    pub(super) fn behind<'w>(&'w self, exchange: &str) -> Vec<&'w Exchange<'a>> {
+    fn behind<'w>(&'w self, exchange: &str) -> Vec<&'w Exchange<'a>> {
+        self.behind_by(exchange, |at| at.chained.clone())
+    }
+
+    /// An exchange and all that its messages with keys of a set can come to.
+    pub(super) fn behind_with<'w>(&'w self, exchange: &str, set: &KeySet<'w>) -> Vec<&'w Exchange<'a>> {
+        self.behind_by(exchange, |at| {
+            if at.chained.is_empty() || set.is_any() {
+                return at.chained.clone();
+            }
+            let table = self.table(at);
+            let fitting = table.by_key.meeting(set.pattern());
+            let others = table.always.iter().chain(table.perhaps.iter().map(|(end, _)| end));
+            let exchanges = fitting.iter().chain(others).filter_map(|end| match end {
+                End::Exchange(name) => Some(*name),
+                End::Queue(_) => None,
+            });
+            exchanges.collect()
+        })
+    }
+
+    fn behind_by<'w>(
+        &'w self,
+        exchange: &str,
+        chained: impl Fn(&'w Exchange<'a>) -> BTreeSet<&'w str>,
+    ) -> Vec<&'w Exchange<'a>> {
         let mut found: Vec<&'w Exchange<'a>> = Vec::new();
         let mut seen = BTreeSet::new();
         let mut open: Vec<&'w Exchange<'a>> = self.exchanges.get(exchange).into_iter().collect();
@@ -297,7 +279,7 @@ impl<'a> World<'a> {
                 continue;
             }
             found.push(at);
-            open.extend(at.chained.iter().filter_map(|name| self.exchanges.get(name)));
+            open.extend(chained(at).into_iter().filter_map(|name| self.exchanges.get(name)));
             if let Given::Value(name) = &at.alternate {
                 open.extend(self.exchanges.get(name.as_str()));
             }
@@ -372,57 +354,6 @@ impl<'a> World<'a> {
             outcome: if queues.is_empty() { Outcome::Lost } else { Outcome::Reaches { queues } },
             happens,
         })
-    }
-}
-
-impl<'a> Exchange<'a> {
-    fn new(
-        name: &'a str,
-        kind_name: &'a str,
-        internal: bool,
-        alternate: Given<String>,
-        arguments: Option<&'a Table>,
-    ) -> Self {
-        let kind = match kind_name {
-            "direct" => Kind::Direct,
-            "fanout" => Kind::Fanout,
-            "topic" => Kind::Topic,
-            "headers" => Kind::Headers,
-            _ => Kind::Opaque,
-        };
-        Self {
-            name,
-            kind,
-            kind_name,
-            internal,
-            alternate,
-            arguments,
-            outgoing: Vec::new(),
-            chained: BTreeSet::new(),
-            table: OnceCell::new(),
-            takes_all: OnceCell::new(),
-        }
-    }
-}
-
-impl Exchange<'_> {
-    /// Whether its type is known; of an exchange that an export leaves out only bindings are.
-    pub(super) fn is_known(&self) -> bool {
-        !self.kind_name.is_empty()
-    }
-
-    /// Whether messages come to it through bindings of other exchanges and in no other way.
-    pub(super) fn is_fed_by_bindings_only(&self, world: &World<'_>) -> bool {
-        let dead =
-            || world.queues.values().any(|queue| queue.dead_letters().is_some_and(|dead| dead.exchange == self.name));
-        let alternate = || {
-            world.exchanges.values().any(|exchange| match &exchange.alternate {
-                Given::Nothing => false,
-                Given::Value(name) => name == self.name,
-                Given::Undecided => true,
-            })
-        };
-        self.internal && self.is_known() && !self.outgoing.is_empty() && !dead() && !alternate()
     }
 }
 
