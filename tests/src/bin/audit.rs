@@ -87,7 +87,7 @@ fn kept(state: &mut State, shape: &str, number: usize, name: &str) {
     }
     state.insert_queue(queue);
     let keeper = format!("service.queue.{}.dlq", number - number % 10);
-    if number % 10 == 0 {
+    if number.is_multiple_of(10) {
         state.insert_queue(QueueDeclaration::durable(&keeper));
     }
     let key = match shape {
