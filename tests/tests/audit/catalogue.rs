@@ -31,7 +31,10 @@ fn every_reported_case_is_found_and_gone_when_it_is_repaired() {
 #[test]
 fn every_code_has_a_case() {
     let covered: BTreeSet<Code> = cases::all().iter().flat_map(|case| &case.finds).map(|(code, _)| *code).collect();
-    let open: Vec<&Code> = Code::ALL.iter().filter(|code| !covered.contains(code)).collect();
+    // A definitions file suppresses nothing; the engine's own tests judge documents that do.
+    let of_documents = [Code::SuppressionUnknownCode, Code::SuppressionObjectMissing, Code::SuppressionUnused];
+    let open: Vec<&Code> =
+        Code::ALL.iter().filter(|code| !covered.contains(code) && !of_documents.contains(code)).collect();
     assert!(open.is_empty(), "{open:?}");
 }
 
