@@ -15,6 +15,8 @@ pub mod impostor;
 pub mod load;
 pub mod management;
 pub mod mirror;
+pub mod proxy;
 pub mod recorder;
 pub mod replay;
+pub mod running;
 pub mod steps;

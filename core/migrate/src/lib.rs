@@ -154,17 +154,9 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// The table; a management API that is away for a moment is waited for.
+    /// The table.
     async fn state(&self) -> Result<State, ManagementError> {
-        let until = Instant::now() + PATIENCE;
-        loop {
-            match self.management.state(self.vhost).await {
-                Err(error) if may_pass(&error) && Instant::now() < until => {
-                    tokio::time::sleep(Duration::from_millis(500)).await;
-                }
-                answered => return answered,
-            }
-        }
+        patiently(async || self.management.state(self.vhost).await).await
     }
 
     async fn perform(&self, action: &Action) -> Result<(), RunError> {
@@ -175,8 +167,12 @@ impl<'a> Runner<'a> {
             Action::Unbind(binding) => Operation::Unbind(binding.clone()),
             Action::DeleteExchange(exchange) => Operation::DeleteExchange(exchange.name.clone()),
             Action::DeleteQueue(queue) => Operation::DeleteQueue(queue.clone()),
-            Action::SetPolicy(policy) => return Ok(self.management.set_policy(self.vhost, policy).await?),
-            Action::DeletePolicy(policy) => return Ok(self.management.delete_policy(self.vhost, &policy.name).await?),
+            Action::SetPolicy(policy) => {
+                return Ok(patiently(async || self.management.set_policy(self.vhost, policy).await).await?);
+            }
+            Action::DeletePolicy(policy) => {
+                return Ok(patiently(async || self.management.delete_policy(self.vhost, &policy.name).await).await?);
+            }
             Action::AwaitConsumers { .. } | Action::AwaitNodes { .. } | Action::Drain { .. } | Action::Rest { .. } => {
                 return Ok(());
             }
@@ -187,6 +183,19 @@ impl<'a> Runner<'a> {
             Answer::Failed(failure) => acemq_live::Cause::Failed(failure),
         };
         Err(RunError::Operation(Box::new(OperationError { operation: operation.describe(), cause })))
+    }
+}
+
+/// Asks the management API again while what fails may pass: it may be restarted, or be busy for a moment.
+async fn patiently<T>(ask: impl AsyncFn() -> Result<T, ManagementError>) -> Result<T, ManagementError> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match ask().await {
+            Err(error) if may_pass(&error) && Instant::now() < until => {
+                tokio::time::sleep(Duration::from_millis(500)).await;
+            }
+            answered => return answered,
+        }
     }
 }
 

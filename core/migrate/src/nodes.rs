@@ -6,7 +6,7 @@
 //! and proves by its name that it is the one that answers. A passive declaration through each node proves nothing (4.3.6: 21
 //! of 4,000 publishes after it were routed by the old table).
 
-use crate::{LOCK_QUEUE, Progress, RunError, Runner, may_pass};
+use crate::{LOCK_QUEUE, Progress, RunError, Runner, patiently};
 use acemq_core::rabbitmq::BindingDeclaration;
 use acemq_live::{ApiListener, Management, ManagementError, ManagementFailure, NodeStatus};
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,13 +62,9 @@ impl Runner<'_> {
 
     /// The nodes; `None` where the user may not see them.
     async fn nodes(&self) -> Result<Option<Vec<NodeStatus>>, RunError> {
-        let until = Instant::now() + crate::PATIENCE;
-        loop {
-            match self.management.nodes().await {
-                Err(ManagementError { failure: ManagementFailure::Forbidden { .. }, .. }) => return Ok(None),
-                Err(error) if may_pass(&error) && Instant::now() < until => sleep(Duration::from_millis(500)).await,
-                answered => return Ok(Some(answered?)),
-            }
+        match patiently(async || self.management.nodes().await).await {
+            Err(ManagementError { failure: ManagementFailure::Forbidden { .. }, .. }) => Ok(None),
+            answered => Ok(Some(answered?)),
         }
     }
 
@@ -77,7 +73,7 @@ impl Runner<'_> {
         let mut apis = NodeApis { listeners: Vec::new(), found: BTreeMap::new() };
         let nodes = self.nodes().await?.unwrap_or_default();
         if nodes.len() > 1 {
-            apis.listeners = self.management.api_listeners().await?;
+            apis.listeners = patiently(async || self.management.api_listeners().await).await?;
             // Any binding will do: what counts is who answers.
             let nobody = BindingDeclaration::queue("amq.direct", LOCK_QUEUE, LOCK_QUEUE);
             for node in &nodes {

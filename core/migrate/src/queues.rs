@@ -4,7 +4,7 @@
 //! and 0 after a quarter of a second, with declare-ok. So a slow zero is no answer, and the totals of the management API, which
 //! alone tell what is unacknowledged, have to say the same.
 
-use crate::{RunError, Runner};
+use crate::{RunError, Runner, patiently};
 use acemq_core::migration::QueueSight;
 use acemq_live::{Answer, Done, Holder, Operation};
 use std::time::Duration;
@@ -21,7 +21,7 @@ const QUORUM_LAG_MS: u64 = 11_000;
 
 impl Runner<'_> {
     pub(crate) async fn look_at(&self, names: &[String]) -> Result<Vec<QueueSight>, RunError> {
-        let totals = self.management.queue_totals(self.vhost).await?;
+        let totals = patiently(async || self.management.queue_totals(self.vhost).await).await?;
         let mut sights = Vec::with_capacity(names.len());
         for name in names {
             let asked = Instant::now();

@@ -1,9 +1,9 @@
 //! Clusters: traffic through all three nodes, a node that hangs for some seconds, a node that is down.
 
-use crate::running::{Addresses, finish, light, migrate, place};
 use acemq_migrate::{Ending, Progress};
 use acemq_tests::broker::{Cluster, Generation, Node, Vhost};
 use acemq_tests::load::{Load, Report, Shape};
+use acemq_tests::running::{Addresses, finish, light, migrate, place};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};

@@ -3,5 +3,5 @@
 
 mod chaos;
 mod cluster;
-mod running;
+mod drain;
 mod shapes;

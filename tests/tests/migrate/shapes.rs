@@ -1,10 +1,10 @@
 //! Every arrangement on every broker, under load.
 
-use crate::running::{Addresses, finish, light, place};
 use acemq_tests::amqp::QueueRequest;
 use acemq_tests::broker::Node;
 use acemq_tests::load::{Load, Shape};
 use acemq_tests::on_every_broker;
+use acemq_tests::running::{Addresses, finish, light, place};
 use std::time::Duration;
 
 fn replaces_under_load(node: &Node, shape: &str) {

@@ -1,11 +1,11 @@
-//! A runner in the test's own process, on one node or through all nodes of a cluster.
+//! A migration's runner in a process of the tests.
 
+use crate::broker::{Node, Vhost};
+use crate::load::{Place, Traffic};
 use acemq_core::migration::MigrationFile;
 use acemq_core::topology::Format;
 use acemq_live::{Client, Limits, Management};
-use acemq_migrate::{Ending, Progress, RunError, Runner};
-use acemq_tests::broker::{Node, Vhost};
-use acemq_tests::load::{Place, Traffic};
+use acemq_migrate::{Ending, Journal, Progress, RunError, Runner, Unrecorded};
 use std::time::Duration;
 
 /// Limits that a busy machine keeps; only a hang is longer.
@@ -19,13 +19,18 @@ pub const LIMITS: Limits = Limits {
 };
 
 /// The addresses that a runner uses.
+#[derive(Debug, Clone)]
 pub struct Addresses {
+    /// `amqp://…` with the vhost.
     pub amqp: String,
+    /// `http://…`
     pub management: String,
+    /// The vhost's name.
     pub vhost: String,
 }
 
 impl Addresses {
+    /// Those of the node that the vhost was made on.
     pub fn of(vhost: &Vhost<'_>) -> Self {
         Self { amqp: vhost.amqp_url(), management: vhost.node().management_url(), vhost: vhost.name().to_owned() }
     }
@@ -42,9 +47,25 @@ pub fn light(traffic: Traffic) -> Traffic {
 }
 
 /// Runs a migration; `watch` is told what happens, and ends the run by `false`: the connection is dropped in the middle.
+///
+/// # Panics
+/// When the file cannot be read or the broker cannot be reached.
 pub fn migrate(
     addresses: &Addresses,
     file: &str,
+    watch: impl FnMut(&Progress) -> bool + Send,
+) -> Option<Result<Ending, RunError>> {
+    migrate_recorded(addresses, file, &mut Unrecorded, watch)
+}
+
+/// As [`migrate`], with a journal.
+///
+/// # Panics
+/// When the file cannot be read or the broker cannot be reached.
+pub fn migrate_recorded(
+    addresses: &Addresses,
+    file: &str,
+    journal: &mut dyn Journal,
     mut watch: impl FnMut(&Progress) -> bool + Send,
 ) -> Option<Result<Ending, RunError>> {
     let file = MigrationFile::parse(file, Format::Yaml).unwrap();
@@ -54,7 +75,7 @@ pub fn migrate(
         let management = Management::new(addresses.management.parse().unwrap(), LIMITS).unwrap();
         let runner = Runner::new(&client, &management, &addresses.vhost);
         let (sender, mut cut) = tokio::sync::mpsc::unbounded_channel();
-        let run = runner.run(&file, move |progress| {
+        let run = runner.run_recorded(&file, journal, move |progress| {
             if !watch(&progress) {
                 let _ = sender.send(());
             }
@@ -69,6 +90,9 @@ pub fn migrate(
 }
 
 /// Runs it to its end.
+///
+/// # Panics
+/// When it does not get there.
 pub fn finish(addresses: &Addresses, file: &str) {
     let ended = migrate(addresses, file, |_| true).unwrap();
     assert_eq!(ended.unwrap(), Ending::Finished);
