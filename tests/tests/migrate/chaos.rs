@@ -4,7 +4,7 @@ use acemq_core::migration::{MigrationFile, MigrationPlan};
 use acemq_core::topology::Format;
 use acemq_live::Management;
 use acemq_migrate::{Ending, Progress};
-use acemq_tests::broker::{Node, Vhost};
+use acemq_tests::broker::{Generation, Node, Vhost, shared};
 use acemq_tests::load::{Load, Report, Shape};
 use acemq_tests::on_every_broker;
 use acemq_tests::proxy::{self, Fate, Wire};
@@ -101,15 +101,18 @@ on_every_broker! {
         })
         .assert_clean();
     }
+}
 
-    fn figures_of_five_seconds_ago_do_not_make_a_queue_empty(node) {
-        under_load(node, "quorum-to-quorum", |_, addresses, shape| {
-            let port = proxy::management(node.management_port(), |path| {
-                if path.contains("enable_queue_totals") { Fate::Stale(Duration::from_secs(5)) } else { Fate::Pass }
-            });
-            let management = format!("http://guest:guest@127.0.0.1:{}", port.unwrap());
-            finish(&Addresses { management, ..addresses.clone() }, &shape.file());
-        })
-        .assert_clean();
-    }
+/// Statistics lag on every version alike, and waiting for them takes its time: one version will do.
+#[test]
+fn figures_of_five_seconds_ago_do_not_make_a_queue_empty() {
+    let Some(node) = shared(Generation::V4_3) else { return };
+    under_load(node, "quorum-to-quorum", |_, addresses, shape| {
+        let port = proxy::management(node.management_port(), |path| {
+            if path.contains("enable_queue_totals") { Fate::Stale(Duration::from_secs(5)) } else { Fate::Pass }
+        });
+        let management = format!("http://guest:guest@127.0.0.1:{}", port.unwrap());
+        finish(&Addresses { management, ..addresses.clone() }, &shape.file());
+    })
+    .assert_clean();
 }

@@ -1,6 +1,8 @@
 //! Clusters: traffic through all three nodes, a node that hangs for some seconds, a node that is down.
 
-use acemq_migrate::{Ending, Progress};
+use acemq_core::rabbitmq::QueueDeclaration;
+use acemq_migrate::{Ending, LOCK_QUEUE, Progress, RunError};
+use acemq_tests::amqp::Login;
 use acemq_tests::broker::{Cluster, Generation, Node, Vhost};
 use acemq_tests::load::{Load, Report, Shape};
 use acemq_tests::running::{Addresses, finish, light, migrate, place};
@@ -60,34 +62,28 @@ impl Drop for Frozen<'_> {
 /// How long a node hangs: so long that a queue that another node believes empty would be deleted meanwhile.
 const HANG: Duration = Duration::from_secs(4);
 
-/// Runs the migration; when a step of which `text` is part is done, the node hangs.
-fn finish_while_hanging(addresses: &Addresses, file: &str, node: &Node, text: &str) -> Vec<String> {
-    let mut notes = Vec::new();
+/// Runs the migration; whenever one of these steps is done, the node hangs.
+fn finish_while_hanging(addresses: &Addresses, file: &str, node: &Node, steps: &[&str]) {
     let (sender, hang) = mpsc::channel::<()>();
     thread::scope(|scope| {
         scope.spawn(move || {
-            if hang.recv().is_ok() {
+            while hang.recv().is_ok() {
                 let _frozen = Frozen::freeze(node);
                 thread::sleep(HANG);
             }
         });
-        let mut sender = Some(sender);
+        let mut hung = 0;
         let ended = migrate(addresses, file, |progress| {
-            match progress {
-                Progress::Step { action, .. } if action.contains(text) => {
-                    if let Some(sender) = sender.take() {
-                        sender.send(()).unwrap();
-                    }
-                }
-                Progress::Note(note) => notes.push(note.clone()),
-                _ => {}
+            if matches!(progress, Progress::Step { action, .. } if steps.contains(&action.as_str())) {
+                hung += 1;
+                sender.send(()).unwrap();
             }
             true
         });
+        drop(sender);
         assert_eq!(ended.unwrap().unwrap(), Ending::Finished);
-        assert!(sender.is_none(), "no step was \"{text}\"");
+        assert_eq!(hung, steps.len());
     });
-    notes
 }
 
 fn traffic_through_all_nodes_is_clean(nodes: &[Node]) {
@@ -99,48 +95,71 @@ fn traffic_through_all_nodes_is_clean(nodes: &[Node]) {
         });
         assert_eq!(ended.unwrap().unwrap(), Ending::Finished);
     };
-    for shape in ["overlapping-patterns", "several-sources"] {
-        let report = replace(nodes, shape, notes);
-        report.assert_clean();
-        assert!(report.of("new") > 0, "{report:?}");
-    }
+    let report = replace(nodes, "several-sources", notes);
+    report.assert_clean();
+    assert!(report.of("new") > 0, "{report:?}");
 }
 
+/// Around the switch, and before the old queue is deleted.
 fn a_node_that_hangs_is_waited_for(nodes: &[Node]) {
-    for text in ["unbind old.migration -> old ", "delete exchange old.migration.catch"] {
-        let report = replace(nodes, "overlapping-patterns", |addresses, file| {
-            finish_while_hanging(addresses, file, &nodes[2], text);
-        });
-        report.assert_clean();
-    }
+    let report = replace(nodes, "overlapping-patterns", |addresses, file| {
+        finish_while_hanging(addresses, file, &nodes[2], &[SWITCH, "delete exchange old.migration.catch"]);
+    });
+    report.assert_clean();
 }
+
+const SWITCH: &str = "unbind old.migration -> old []";
 
 fn a_node_that_is_down_is_named_and_the_run_goes_on_when_it_is_back(nodes: &[Node]) {
+    let down = format!("node {} is not running", nodes[2].node_name());
     let report = replace(nodes, "overlapping-patterns", |addresses, file| {
         // It goes down when the switch is done: the barrier behind it cannot be passed.
-        let mut is_up = true;
         let ended = migrate(addresses, file, |progress| {
-            if is_up
-                && matches!(progress, Progress::Step { action, .. } if action.contains("unbind old.migration -> old "))
-            {
+            if matches!(progress, Progress::Step { action, .. } if action == SWITCH) {
                 nodes[2].kill().unwrap();
                 until_down(&nodes[0], &nodes[2]);
-                is_up = false;
             }
             true
         });
         let why = waits(ended);
-        assert!(why.contains(&format!("node {} is not running", nodes[2].node_name())), "{why}");
+        assert!(why.contains(&down), "{why}");
         // Nor does another run start.
         let why = waits(migrate(addresses, file, |_| true));
-        assert!(why.contains(&format!("node {} is not running", nodes[2].node_name())), "{why}");
+        assert!(why.contains(&down), "{why}");
         nodes[2].start_again().unwrap();
         finish(addresses, file);
     });
     report.assert_clean();
 }
 
-fn waits(ended: Option<Result<Ending, acemq_migrate::RunError>>) -> String {
+/// The exclusive queue of a runner that was connected to a node which went down: from Khepri on nobody can take it.
+fn a_lock_that_its_node_keeps_is_named(nodes: &[Node]) {
+    let shape = Shape::named("overlapping-patterns").unwrap();
+    let vhost = nodes[0].fresh_vhost();
+    (shape.prepare)(&vhost.connect().channel().unwrap());
+    known_everywhere(nodes, &vhost);
+    let login = Login { vhost: vhost.name().to_owned(), ..Login::default() };
+    let owner = nodes[2].try_connect(&login).unwrap();
+    let lock = QueueDeclaration { durable: false, exclusive: true, ..QueueDeclaration::durable(LOCK_QUEUE) };
+    owner.channel().unwrap().declare_queue(&lock).unwrap();
+    let ended = migrate(&Addresses::of(&vhost), &shape.file(), |progress| {
+        if matches!(progress, Progress::Note(note) if note.contains("another runner")) {
+            nodes[2].kill().unwrap();
+            until_down(&nodes[0], &nodes[2]);
+        }
+        true
+    });
+    let why = match ended.unwrap() {
+        Err(RunError::Locked { why }) | Ok(Ending::Waiting(why)) => why,
+        other => panic!("{other:?}"),
+    };
+    assert!(why.contains(&nodes[2].node_name()), "{why}");
+    let is_kept = nodes[0].generation() == Generation::V4_3;
+    assert_eq!(why.contains(LOCK_QUEUE), is_kept, "{why}");
+    nodes[2].start_again().unwrap();
+}
+
+fn waits(ended: Option<Result<Ending, RunError>>) -> String {
     match ended.unwrap().unwrap() {
         Ending::Waiting(why) => why,
         other => panic!("{other:?}"),
@@ -165,6 +184,7 @@ fn check(nodes: &[Node]) {
     traffic_through_all_nodes_is_clean(nodes);
     a_node_that_hangs_is_waited_for(nodes);
     a_node_that_is_down_is_named_and_the_run_goes_on_when_it_is_back(nodes);
+    a_lock_that_its_node_keeps_is_named(nodes);
 }
 
 #[test]

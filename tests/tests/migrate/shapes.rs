@@ -2,18 +2,18 @@
 
 use acemq_tests::amqp::QueueRequest;
 use acemq_tests::broker::Node;
-use acemq_tests::load::{Load, Shape};
+use acemq_tests::load::{Load, SHAPES, Shape, Traffic};
 use acemq_tests::on_every_broker;
-use acemq_tests::running::{Addresses, finish, light, place};
+use acemq_tests::running::{Addresses, finish, place};
+use std::thread;
 use std::time::Duration;
 
-fn replaces_under_load(node: &Node, shape: &str) {
-    let shape = Shape::named(shape).unwrap();
+fn replaces_under_load(node: &Node, shape: &Shape) {
     let vhost = node.fresh_vhost();
     let connection = vhost.connect();
     let channel = connection.channel().unwrap();
     (shape.prepare)(&channel);
-    let load = Load::start(&place(&[node], &vhost), light((shape.traffic)()));
+    let load = Load::start(&place(&[node], &vhost), Traffic { publishers: 2, rate: 80, ..(shape.traffic)() });
     load.until_published(200, Duration::from_secs(60));
     finish(&Addresses::of(&vhost), &shape.file());
     load.until_published(load.published() + 200, Duration::from_secs(60));
@@ -24,9 +24,15 @@ fn replaces_under_load(node: &Node, shape: &str) {
 }
 
 on_every_broker! {
-    fn patterns_that_overlap_are_one_switch(node) { replaces_under_load(node, "overlapping-patterns"); }
-    fn the_sequence_with_a_policy_is_clean_too(node) { replaces_under_load(node, "policy-method"); }
-    fn a_quorum_queue_becomes_another_quorum_queue(node) { replaces_under_load(node, "quorum-to-quorum"); }
-    fn sources_of_three_types_and_a_binding_between_them_are_one_switch(node) { replaces_under_load(node, "several-sources"); }
-    fn a_rung_that_names_the_old_queue_runs_empty_first(node) { replaces_under_load(node, "rungs-by-name"); }
+    fn every_arrangement_is_replaced_under_load(node) {
+        // Most of the time is waiting, so all of them go on at once.
+        thread::scope(|scope| {
+            let shapes = SHAPES.iter().filter(|shape| !shape.with.contains("dead_letter"));
+            let running: Vec<_> =
+                shapes.map(|shape| (shape.name, scope.spawn(|| replaces_under_load(node, shape)))).collect();
+            let failed: Vec<&str> =
+                running.into_iter().filter_map(|(name, run)| run.join().is_err().then_some(name)).collect();
+            assert!(failed.is_empty(), "{failed:?}");
+        });
+    }
 }
