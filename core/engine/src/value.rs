@@ -31,6 +31,15 @@ pub(crate) use canonical::{write_string, write_table};
 
 use std::borrow::Cow;
 
+/// `1 object`, `2 objects`, `2 classes`
+pub(crate) fn counted<N: std::fmt::Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
+    match (count == N::from(1), noun.ends_with('s')) {
+        (true, _) => format!("1 {noun}"),
+        (false, false) => format!("{count} {noun}s"),
+        (false, true) => format!("{count} {noun}es"),
+    }
+}
+
 /// A name as it is shown to people: control characters as `\u{..}`, everything else as it is.
 ///
 /// RabbitMQ allows any UTF-8 in a name, so a name may hold what would move the cursor of a terminal.

@@ -108,9 +108,10 @@ impl<'a> Runner<'a> {
         let mut node_apis = self.find_node_apis().await?;
         let mut run = Run::new();
         let mut waited_for: Vec<String> = Vec::new();
+        let mut plan = MigrationPlan::new(file, &self.state().await?)?;
         loop {
             let live = self.state().await?;
-            let plan = MigrationPlan::new(file, &live)?;
+            plan = plan.renewed(file, &live)?;
             let order = run.next(&plan, &live, clock());
             match order {
                 Order::Do(action) => {
@@ -128,10 +129,9 @@ impl<'a> Runner<'a> {
                     progress(Progress::Step { number, of: plan.steps.len(), action: action.to_string() });
                 }
                 Order::LookAt(names) => {
-                    let waits_for_consumers = plan.subject.as_ref().is_some_and(|subject| names.contains(&subject.new));
                     let sights = self.look_at(&names).await?;
-                    run.saw_queues(&sights, waits_for_consumers, clock());
-                    if !waits_for_consumers {
+                    run.saw_queues(&sights, clock());
+                    if !run.waits_for_consumers() {
                         progress(Progress::Left { messages: run.messages_left() });
                         let held =
                             sights.into_iter().filter(|sight| sight.unacknowledged.is_some_and(|count| count > 0));
@@ -173,9 +173,11 @@ impl<'a> Runner<'a> {
             Action::DeletePolicy(policy) => {
                 return Ok(patiently(async || self.management.delete_policy(self.vhost, &policy.name).await).await?);
             }
-            Action::AwaitConsumers { .. } | Action::AwaitNodes { .. } | Action::Drain { .. } | Action::Rest { .. } => {
-                return Ok(());
-            }
+            Action::AwaitConsumers { .. }
+            | Action::AwaitNodes { .. }
+            | Action::Drain { .. }
+            | Action::CheckEmpty { .. }
+            | Action::Rest { .. } => return Ok(()),
         };
         let cause = match self.client.ask(&operation).await {
             Answer::Done(_) => return Ok(()),

@@ -11,6 +11,7 @@ use crate::rabbitmq::{
 };
 use crate::state::{Presence, State};
 use crate::topology::{describe_exchange, describe_queue, shown_name};
+use crate::value::counted;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 use std::fmt;
@@ -56,6 +57,11 @@ pub enum Action {
         /// Queues whose dead letters come back to it.
         returning: Vec<String>,
     },
+    /// Looks whether a queue holds nothing, and does not wait for it: nobody empties it but people.
+    CheckEmpty {
+        /// The queue.
+        queue: String,
+    },
     /// Waits.
     Rest {
         /// Milliseconds.
@@ -66,7 +72,14 @@ pub enum Action {
 impl Action {
     /// Whether it changes the table. The others only wait.
     pub const fn changes(&self) -> bool {
-        !matches!(self, Self::AwaitConsumers { .. } | Self::AwaitNodes { .. } | Self::Drain { .. } | Self::Rest { .. })
+        !matches!(
+            self,
+            Self::AwaitConsumers { .. }
+                | Self::AwaitNodes { .. }
+                | Self::Drain { .. }
+                | Self::CheckEmpty { .. }
+                | Self::Rest { .. }
+        )
     }
 
     /// Whether AMQP has no method for it.
@@ -85,7 +98,11 @@ impl Action {
             Self::DeletePolicy(policy) => Some(Self::SetPolicy(policy.clone())),
             Self::DeleteExchange(exchange) => Some(Self::DeclareExchange(exchange.clone())),
             Self::DeleteQueue(_) => None,
-            Self::AwaitConsumers { .. } | Self::AwaitNodes { .. } | Self::Drain { .. } | Self::Rest { .. } => None,
+            Self::AwaitConsumers { .. }
+            | Self::AwaitNodes { .. }
+            | Self::Drain { .. }
+            | Self::CheckEmpty { .. }
+            | Self::Rest { .. } => None,
         }
     }
 
@@ -111,6 +128,7 @@ impl Action {
             | Self::AwaitConsumers { .. }
             | Self::AwaitNodes { .. }
             | Self::Drain { .. }
+            | Self::CheckEmpty { .. }
             | Self::Rest { .. } => Vec::new(),
         }
     }
@@ -137,6 +155,7 @@ impl Action {
                 queues.extend(returning.iter().cloned());
                 vec![Condition::Empty(queues)]
             }
+            Self::CheckEmpty { queue } => vec![Condition::Empty(vec![queue.clone()])],
             Self::Rest { ms } => vec![Condition::Rested { ms: *ms }],
         }
     }
@@ -155,6 +174,7 @@ impl Action {
             Self::AwaitConsumers { .. } => "await_consumers",
             Self::AwaitNodes { .. } => "await_nodes",
             Self::Drain { .. } => "drain",
+            Self::CheckEmpty { .. } => "check_empty",
             Self::Rest { .. } => "rest",
         }
     }
@@ -172,7 +192,7 @@ impl Action {
                 "name": policy.name, "pattern": policy.pattern, "apply_to": policy.apply_to,
                 "priority": policy.priority, "definition": policy.definition,
             }}),
-            Self::DeleteQueue(queue) => json!({ "queue": { "name": queue } }),
+            Self::DeleteQueue(queue) | Self::CheckEmpty { queue } => json!({ "queue": { "name": queue } }),
             Self::AwaitConsumers { queue, count } => json!({ "queue": { "name": queue }, "count": count }),
             Self::AwaitNodes { binding, bound } => json!({ "binding": binding_json(binding), "bound": bound }),
             Self::Drain { queue, returning } => json!({ "queue": { "name": queue }, "returning": returning }),
@@ -207,7 +227,7 @@ impl fmt::Display for Action {
             Self::DeleteExchange(exchange) => write!(f, "delete exchange {}", shown_name(&exchange.name)),
             Self::DeleteQueue(queue) => write!(f, "delete queue {}", shown_name(queue)),
             Self::AwaitConsumers { queue, count } => {
-                write!(f, "wait until queue {} has {count} consumers", shown_name(queue))
+                write!(f, "wait until queue {} has {}", shown_name(queue), counted(*count, "consumer"))
             }
             Self::AwaitNodes { binding, bound } => {
                 let what = if *bound { "has" } else { "has dropped" };
@@ -220,6 +240,7 @@ impl fmt::Display for Action {
                 }
                 Ok(())
             }
+            Self::CheckEmpty { queue } => write!(f, "make sure that queue {} is empty", shown_name(queue)),
             Self::Rest { ms } => write!(f, "wait {ms} ms"),
         }
     }
@@ -423,7 +444,7 @@ impl fmt::Display for Condition {
             Self::Unreachable(queue) => write!(f, "no exchange leads to queue {}", shown_name(queue)),
             Self::NoBinding(exchange) => write!(f, "exchange {} has no binding", shown_name(exchange)),
             Self::Consumers { queue, count } => {
-                write!(f, "queue {} has at least {count} consumers", shown_name(queue))
+                write!(f, "queue {} has at least {}", shown_name(queue), counted(*count, "consumer"))
             }
             Self::EveryNode { binding, bound } => {
                 let what = if *bound { "has" } else { "has dropped" };

@@ -4,6 +4,7 @@
 //! consumers that hold messages) is said once, so that somebody looks.
 
 use super::action::{Condition, leading_to, with_default_type};
+use super::feeding::returning;
 use super::file::Replacement;
 use super::sequence::scaffolding;
 use crate::name::quoted;
@@ -50,18 +51,6 @@ impl fmt::Display for Finding {
         };
         write!(f, "{label}: {}; {} [{}]", self.message, self.help, self.code)
     }
-}
-
-/// Queues whose dead letters come to `queue` through the default exchange. They cannot be led elsewhere.
-pub(super) fn returning(state: &State, queue: &str) -> Vec<String> {
-    let policies = Policies::new(state);
-    let returns = |candidate: &QueueDeclaration| {
-        let effective = policies.effective(candidate);
-        let text = |key: &str| effective.value(key).and_then(Value::as_text).map(str::to_owned);
-        text("dead-letter-exchange").as_deref() == Some("") && text("dead-letter-routing-key").as_deref() == Some(queue)
-    };
-    let others = state.queues.values().filter(|candidate| candidate.name != queue && returns(candidate));
-    others.map(|candidate| candidate.name.clone()).collect()
 }
 
 /// Collects findings.

@@ -6,11 +6,13 @@
 //! rehearsed on the embedded broker and proven by sending one message of every class that bindings can tell apart through
 //! every state in between ([`prove`]). A plan that cannot be proven is refused, with the message that breaks it.
 //!
-//! A plan can be made at any time, also after some of its steps were done: it finds out from the table where it is.
+//! A plan can be made at any time, also after some of its steps were done: it finds out from the table where it is. The same
+//! is true of the way back ([`MigrationPlan::undo`]), which is there until the old queue is deleted.
 
 mod action;
 mod change;
 mod error;
+mod feeding;
 mod file;
 mod findings;
 mod neighbours;
@@ -25,6 +27,7 @@ mod show;
 mod step;
 #[cfg(test)]
 mod tests;
+mod undo;
 
 pub use action::{Action, Condition};
 pub use change::Change;
@@ -37,4 +40,5 @@ pub use plan::{MigrationPlan, PlannedReplacement};
 pub use position::Position;
 pub use proof::{Counterexample, Fault, MAX_CLASSES, Proof, Scope, Subject, prove};
 pub use run::{Order, QueueSight, Run};
-pub use step::{Phase, Step};
+pub use step::{Direction, Phase, Step};
+pub use undo::Beginning;

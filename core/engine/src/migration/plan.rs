@@ -7,17 +7,21 @@ use super::file::{MigrationFile, Replacement, Work};
 use super::findings::{Finding, Weight, inspect};
 use super::neighbours::{Neighbour, neighbours};
 use super::options::{DrainOptions, Method, Teardown};
-use super::position::{Position, locate, undo_in_mind};
+use super::position::{Position, locate, locate_back, undo_in_mind};
 use super::proof::{MAX_CLASSES, Proof, Subject, prove};
 use super::rehearsal::{RefusedStep, rehearse};
 use super::sequence::{self, Setting};
-use super::step::{Phase, Step};
+use super::step::{Direction, Phase, Step};
+use super::undo::{Beginning, Brought, WayBack, past_return};
 use crate::name::quoted;
 use crate::state::{Presence, State};
+use std::sync::Arc;
 
-/// What a migration would do to a vhost.
+/// What a migration, or its undo, would do to a vhost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MigrationPlan {
+    /// Which way the steps lead.
+    pub direction: Direction,
     /// The vhost.
     pub vhost: String,
     /// The queue that is replaced, and what it is replaced by and how; `None` for plain changes.
@@ -36,6 +40,9 @@ pub struct MigrationPlan {
     pub waiting: DrainOptions,
     /// The file that takes the exchanges in between down, with `teardown: later`.
     pub clean_up: Option<String>,
+    beginning: Beginning,
+    /// The table before the first step, which proof and findings are about.
+    initial: State,
 }
 
 /// A replacement as a plan names it.
@@ -73,51 +80,66 @@ impl MigrationPlan {
     /// When the queue is not there, when the source of the state does not show exchanges, queues and bindings, and when a
     /// broker would refuse a step.
     pub fn new(file: &MigrationFile, live: &State) -> Result<Self, MigrationError> {
-        if !(live.known.exchanges && live.known.queues && live.known.bindings) {
-            let message = format!("the exchanges, queues and bindings of vhost {} are not known", quoted(&live.vhost));
-            let help = "give the broker's management API, or a definitions file";
-            return Err(MigrationError::new("migration_refused", message, help).with("reason", "state_unknown"));
-        }
+        check_known(live)?;
         match &file.work {
-            Work::Replace(replacement) => Self::replace(replacement, live),
+            Work::Replace(replacement) => Self::replace(replacement, live, None),
             Work::Changes(changes) => Self::change(changes, live),
         }
     }
 
-    fn replace(replacement: &Replacement, live: &State) -> Result<Self, MigrationError> {
-        if replacement.options.keep_name {
-            let message = "keep_name: true is not done in one migration";
-            let help = "write a second file that replaces the new queue by one of the old name; it runs when the first is done";
-            return Err(MigrationError::new("migration_refused", message, help).with("reason", "keep_name"));
+    /// The same plan for the vhost as it is now. What was proven about the same beginning is not proven again.
+    ///
+    /// # Errors
+    /// As [`MigrationPlan::new`] and [`MigrationPlan::undo`].
+    pub fn renewed(&self, file: &MigrationFile, live: &State) -> Result<Self, MigrationError> {
+        check_known(live)?;
+        match (&file.work, self.direction) {
+            (Work::Replace(replacement), Direction::Forward) => Self::replace(replacement, live, Some(self)),
+            (Work::Replace(replacement), Direction::Back) => {
+                Self::replace_back(replacement, live, &self.beginning, Some(self))
+            }
+            (Work::Changes(changes), _) => Self::change(changes, live),
         }
+    }
+
+    /// Plans the way back to the definitions that the vhost had before the first step, from wherever the migration is.
+    ///
+    /// The steps are always all that an undo can have, with those marked as done that the vhost does not need. `beginning` is
+    /// what [`MigrationPlan::beginning`] said before the first step.
+    ///
+    /// # Errors
+    /// As [`MigrationPlan::new`], when the old queue is deleted, and for plain changes.
+    pub fn undo(file: &MigrationFile, live: &State, beginning: &Beginning) -> Result<Self, MigrationError> {
+        check_known(live)?;
+        match &file.work {
+            Work::Replace(replacement) => Self::replace_back(replacement, live, beginning, None),
+            Work::Changes(_) => {
+                let message = "plain changes have no undo: what was there before them is not known any more";
+                let help = "write a new migration with the opposite changes";
+                Err(MigrationError::new("migration_refused", message, help).with("reason", "changes"))
+            }
+        }
+    }
+
+    /// What of the new queue and of what belongs to it is there already. Ask before the first step, and record it: an undo
+    /// takes it, and leaves these things alone. Afterwards it would name what the migration itself declared.
+    pub fn beginning(&self) -> &Beginning {
+        &self.beginning
+    }
+
+    fn replace(replacement: &Replacement, live: &State, before: Option<&Self>) -> Result<Self, MigrationError> {
         let initial = undo_in_mind(live, replacement)?;
-        let setting = Setting::new(replacement, &initial)?;
-        let steps = sequence::steps(&setting)?;
-        let findings = match initial.queue(&replacement.old) {
-            Presence::There(old) => inspect(&initial, replacement, old),
-            Presence::Absent | Presence::Unknown => Vec::new(),
-        };
-        let states = rehearse(&initial, steps.iter().map(|step| &step.action))
-            .map_err(|step| foreseen(&findings).unwrap_or_else(|| refused(&steps, step)))?;
+        let Forward { setting, steps, states, findings } = Forward::new(replacement, &initial)?;
         let position = locate(replacement, &steps, &states, live);
-        let wiring = declarations(&replacement.tables);
-        let subject = Subject {
-            initial: &initial,
-            old: &replacement.old,
-            new: &replacement.new,
-            wiring: &wiring,
-            duplicates_allowed: replacement.options.method == Method::Overlap,
-            limit: MAX_CLASSES,
-        };
-        let proof = prove(&subject, steps.iter().map(|step| &step.action));
+        let proof = proven_before(before, &initial, &steps).unwrap_or_else(|| {
+            let wiring = declarations(&replacement.tables);
+            prove(&subject(replacement, &initial, &wiring), steps.iter().map(|step| &step.action))
+        });
         let clean_up = (replacement.options.teardown == Teardown::Later).then(|| clean_up(&setting)).transpose()?;
-        let mut plan = Self {
+        Ok(Self {
+            direction: Direction::Forward,
             vhost: live.vhost.clone(),
-            subject: Some(PlannedReplacement {
-                old: replacement.old.clone(),
-                new: replacement.new.clone(),
-                method: replacement.options.method,
-            }),
+            subject: Some(PlannedReplacement::of(replacement)),
             position,
             proof: Some(proof),
             findings,
@@ -125,41 +147,76 @@ impl MigrationPlan {
             waiting: replacement.options.drain,
             clean_up,
             steps,
-        };
-        plan.keep_what_was_there(&states);
-        Ok(plan)
+            beginning: Beginning::of(replacement, live),
+            initial: initial.clone(),
+        })
     }
 
-    /// What a step finds done is not taken back by an undo: it belongs to somebody else.
-    fn keep_what_was_there(&mut self, states: &[std::sync::Arc<State>]) {
-        for (step, pair) in self.steps.iter_mut().zip(states.windows(2)) {
-            if let [before, after] = pair
-                && std::sync::Arc::ptr_eq(before, after)
-            {
-                step.inverse = None;
-            }
+    fn replace_back(
+        replacement: &Replacement,
+        live: &State,
+        beginning: &Beginning,
+        before: Option<&Self>,
+    ) -> Result<Self, MigrationError> {
+        let mut initial = undo_in_mind(live, replacement)?;
+        if live.queue(&replacement.old).there().is_none() {
+            return Err(past_return(replacement));
         }
+        let brought = Brought::find(replacement, &initial, beginning);
+        brought.take_out(&mut initial);
+        let forward = Forward::new(replacement, &initial)?;
+        let end = forward.steps.iter().position(|step| step.point_of_no_return).unwrap_or(forward.steps.len());
+        let there = forward.steps.get(..end).unwrap_or_default();
+        let prepared = there.iter().take_while(|step| step.phase == Phase::Prepare).count();
+        let wired = forward.states.get(prepared).map_or(&initial, |state| state.as_ref());
+        let WayBack { restore, remove } = WayBack::new(replacement, there, wired, &brought);
+        let restored = restore.len();
+        let steps: Vec<Step> = restore.into_iter().chain(remove).collect();
+        let actions = || there.iter().chain(&steps).map(|step| &step.action);
+        let states = rehearse(&initial, actions()).map_err(|step| refused(&steps, step.behind(end)))?;
+        let proof = proven_before(before, &initial, &steps).unwrap_or_else(|| {
+            let wiring = declarations(&replacement.tables);
+            prove(&subject(replacement, &initial, &wiring), actions())
+        });
+        let position = locate_back(replacement, there, &steps, restored, states.get(end..).unwrap_or_default(), live);
+        Ok(Self {
+            direction: Direction::Back,
+            vhost: live.vhost.clone(),
+            subject: Some(PlannedReplacement::of(replacement)),
+            position,
+            proof: Some(proof),
+            findings: brought.into_findings(),
+            neighbours: neighbours(&initial, &replacement.old),
+            waiting: replacement.options.drain,
+            clean_up: None,
+            steps,
+            beginning: beginning.clone(),
+            initial: initial.clone(),
+        })
     }
 
     fn change(changes: &[Change], live: &State) -> Result<Self, MigrationError> {
-        let steps = changed_steps(changes, live);
+        let mut steps = changed_steps(changes, live);
         let states = rehearse(live, steps.iter().map(|step| &step.action)).map_err(|step| refused(&steps, step))?;
         let done = steps.iter().take_while(|step| {
             step.action.changes() && step.after.iter().all(|condition| condition.holds(live) == Some(true))
         });
-        let mut plan = Self {
+        let position = Position::At(done.count());
+        keep_what_was_there(&mut steps, &states);
+        Ok(Self {
+            direction: Direction::Forward,
             vhost: live.vhost.clone(),
             subject: None,
-            position: Position::At(done.count()),
+            position,
             proof: None,
             findings: Vec::new(),
             neighbours: Vec::new(),
             waiting: DrainOptions::default(),
             clean_up: None,
             steps,
-        };
-        plan.keep_what_was_there(&states);
-        Ok(plan)
+            beginning: Beginning::nothing(),
+            initial: live.clone(),
+        })
     }
 
     /// Why the migration must not run, as a sentence; `None` when it may.
@@ -181,6 +238,80 @@ impl MigrationPlan {
         match self.position {
             Position::At(done) => Some(done),
             Position::Astray { .. } => None,
+        }
+    }
+}
+
+impl PlannedReplacement {
+    fn of(replacement: &Replacement) -> Self {
+        Self { old: replacement.old.clone(), new: replacement.new.clone(), method: replacement.options.method }
+    }
+}
+
+/// What an earlier plan of the same steps proved about the same table.
+fn proven_before(before: Option<&MigrationPlan>, initial: &State, steps: &[Step]) -> Option<Proof> {
+    let before = before.filter(|before| before.initial == *initial && before.steps == steps)?;
+    before.proof.clone()
+}
+
+fn check_known(live: &State) -> Result<(), MigrationError> {
+    if live.known.exchanges && live.known.queues && live.known.bindings {
+        return Ok(());
+    }
+    let message = format!("the exchanges, queues and bindings of vhost {} are not known", quoted(&live.vhost));
+    let help = "give the broker's management API, or a definitions file";
+    Err(MigrationError::new("migration_refused", message, help).with("reason", "state_unknown"))
+}
+
+/// A replacement from its first step to its last.
+struct Forward<'a> {
+    setting: Setting<'a>,
+    steps: Vec<Step>,
+    /// The table before the first step, and after each of them.
+    states: Vec<Arc<State>>,
+    findings: Vec<Finding>,
+}
+
+impl<'a> Forward<'a> {
+    /// `initial` is the table before the first step.
+    fn new(replacement: &'a Replacement, initial: &'a State) -> Result<Self, MigrationError> {
+        if replacement.options.keep_name {
+            let message = "keep_name: true is not done in one migration";
+            let help = "write a second file that replaces the new queue by one of the old name; it runs when the first is done";
+            return Err(MigrationError::new("migration_refused", message, help).with("reason", "keep_name"));
+        }
+        let setting = Setting::new(replacement, initial)?;
+        let mut steps = sequence::steps(&setting)?;
+        let findings = match initial.queue(&replacement.old) {
+            Presence::There(old) => inspect(initial, replacement, old),
+            Presence::Absent | Presence::Unknown => Vec::new(),
+        };
+        let states = rehearse(initial, steps.iter().map(|step| &step.action))
+            .map_err(|step| foreseen(&findings).unwrap_or_else(|| refused(&steps, step)))?;
+        keep_what_was_there(&mut steps, &states);
+        Ok(Self { setting, steps, states, findings })
+    }
+}
+
+/// What is proven about a replacement.
+fn subject<'a>(replacement: &'a Replacement, initial: &'a State, wiring: &'a [Action]) -> Subject<'a> {
+    Subject {
+        initial,
+        old: &replacement.old,
+        new: &replacement.new,
+        wiring,
+        duplicates_allowed: replacement.options.method == Method::Overlap,
+        limit: MAX_CLASSES,
+    }
+}
+
+/// What a step finds done is not taken back by an undo: it belongs to somebody else.
+fn keep_what_was_there(steps: &mut [Step], states: &[Arc<State>]) {
+    for (step, pair) in steps.iter_mut().zip(states.windows(2)) {
+        if let [before, after] = pair
+            && Arc::ptr_eq(before, after)
+        {
+            step.inverse = None;
         }
     }
 }
@@ -219,7 +350,7 @@ fn changed_steps(changes: &[Change], live: &State) -> Vec<Step> {
                     if let Some(binding) = unbound_here(&steps, queue) {
                         steps.push(Step::new(Phase::Change, Action::AwaitNodes { binding, bound: false }));
                     }
-                    let returning = super::findings::returning(live, queue);
+                    let returning = super::feeding::returning(live, queue);
                     let drain = Action::Drain { queue: queue.clone(), returning };
                     steps.push(Step::new(Phase::Change, drain).requiring([Condition::Unreachable(queue.clone())]));
                 } else {

@@ -115,7 +115,34 @@ pub(super) fn undo_in_mind(live: &State, replacement: &Replacement) -> Result<St
 
 /// How many steps are done.
 pub(super) fn locate(replacement: &Replacement, steps: &[Step], states: &[Arc<State>], live: &State) -> Position {
-    let names = Names::of(replacement, steps);
+    locate_among(&Names::of(replacement, steps), states, live)
+}
+
+/// How many steps of the way back are done. The first `restored` of them lead through tables of their own; of the others,
+/// which take away what the new queue brought along, each shows by itself whether it is done.
+pub(super) fn locate_back(
+    replacement: &Replacement,
+    forward: &[Step],
+    steps: &[Step],
+    restored: usize,
+    states: &[Arc<State>],
+    live: &State,
+) -> Position {
+    let names = Names::of(replacement, forward).without_wiring(replacement);
+    let found = locate_among(&names, states.get(..=restored).unwrap_or(states), live);
+    if found != Position::At(restored) {
+        return found;
+    }
+    let is_open =
+        |step: &Step| step.action.changes() && step.after.iter().any(|condition| condition.holds(live) != Some(true));
+    let rest = steps.get(restored..).unwrap_or_default();
+    let Some(open) = rest.iter().position(is_open) else { return Position::At(steps.len()) };
+    // What is waited for before it is waited for again.
+    let waits = rest.iter().take(open).rev().take_while(|step| !step.action.changes()).count();
+    Position::At(restored.saturating_add(open).saturating_sub(waits))
+}
+
+fn locate_among(names: &Names, states: &[Arc<State>], live: &State) -> Position {
     let there = names.view(live);
     let views: Vec<BTreeSet<String>> = states.iter().map(|state| names.view(state)).collect();
     // The last time that the table became this one. What follows it without a change is waiting, which is done again, and
@@ -142,6 +169,9 @@ pub(super) fn locate(replacement: &Replacement, steps: &[Step], states: &[Arc<St
 /// The objects that a migration is about.
 struct Names {
     queues: BTreeSet<String>,
+    /// Those of them whose coming and going does not matter, and bindings that do not.
+    left_out: BTreeSet<String>,
+    bindings_left_out: BTreeSet<String>,
     /// Those that the migration brings along: their bindings are its own.
     exchanges: BTreeSet<String>,
     /// Those that it declares for everybody.
@@ -153,6 +183,8 @@ impl Names {
     fn of(replacement: &Replacement, steps: &[Step]) -> Self {
         let mut names = Self {
             queues: BTreeSet::from([replacement.old.clone(), replacement.new.clone()]),
+            left_out: BTreeSet::new(),
+            bindings_left_out: BTreeSet::new(),
             exchanges: BTreeSet::new(),
             shared: BTreeSet::new(),
             policies: BTreeSet::new(),
@@ -177,10 +209,23 @@ impl Names {
         names
     }
 
+    /// Only the way that messages take: not the new queue itself, and nothing of what belongs to it.
+    fn without_wiring(mut self, replacement: &Replacement) -> Self {
+        self.queues = BTreeSet::from([replacement.old.clone(), replacement.new.clone()]);
+        self.left_out.insert(replacement.new.clone());
+        self.bindings_left_out =
+            replacement.tables.bindings.iter().map(|binding| binding.declaration.canonical()).collect();
+        let wiring = replacement.tables.exchanges.iter().map(|exchange| &exchange.declaration.name);
+        for exchange in wiring {
+            self.shared.remove(exchange);
+        }
+        self
+    }
+
     /// What there is of them, in words.
     fn view(&self, state: &State) -> BTreeSet<String> {
         let mut view = BTreeSet::new();
-        for queue in &self.queues {
+        for queue in self.queues.difference(&self.left_out) {
             if let Presence::There(_) = state.queue(queue) {
                 view.insert(format!("queue {}", shown_name(queue)));
             }
@@ -198,7 +243,8 @@ impl Names {
                 DestinationType::Queue => self.queues.contains(&binding.destination),
                 DestinationType::Exchange => self.exchanges.contains(&binding.destination),
             };
-            if ends_here || self.exchanges.contains(&binding.source) {
+            let matters = ends_here || self.exchanges.contains(&binding.source);
+            if matters && !self.bindings_left_out.contains(&binding.canonical()) {
                 view.insert(format!("binding {}", arrow(binding)));
             }
         }

@@ -16,6 +16,13 @@ pub(super) struct RefusedStep {
     pub refused: Refused,
 }
 
+impl RefusedStep {
+    /// Its position among the steps that follow the first `before` ones.
+    pub fn behind(self, before: usize) -> Self {
+        Self { at: self.at.saturating_sub(before), ..self }
+    }
+}
+
 /// The state before the first action and after each one; shared where an action changes nothing.
 pub(super) fn rehearse<'a>(
     initial: &State,
@@ -60,9 +67,11 @@ fn play(broker: &mut EmbeddedBroker, owner: ConnectionId, action: &Action) -> Re
         }
         Action::DeleteExchange(exchange) => broker.delete_exchange(owner, &exchange.name, false),
         Action::DeleteQueue(queue) => broker.delete_queue(owner, queue, DeleteQueue::default()).map(drop),
-        Action::AwaitConsumers { .. } | Action::AwaitNodes { .. } | Action::Drain { .. } | Action::Rest { .. } => {
-            Ok(())
-        }
+        Action::AwaitConsumers { .. }
+        | Action::AwaitNodes { .. }
+        | Action::Drain { .. }
+        | Action::CheckEmpty { .. }
+        | Action::Rest { .. } => Ok(()),
     }
 }
 

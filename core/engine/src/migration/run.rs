@@ -8,9 +8,10 @@
 use super::action::{Action, Condition};
 use super::options::DrainOptions;
 use super::plan::MigrationPlan;
-use super::step::Phase;
+use super::step::{Direction, Phase};
 use crate::name::quoted;
 use crate::state::State;
+use crate::value::counted;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -52,6 +53,8 @@ pub struct QueueSight {
 /// What a run has seen while it waits. Serialises, so that a host may keep it; nothing is lost with it but time.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
+    /// Which way it goes.
+    direction: Direction,
     /// The steps that the table shows as done, when it was last looked at.
     base: usize,
     /// Steps behind them that leave no trace, and are done.
@@ -65,6 +68,8 @@ pub struct Run {
     believed_from_ms: u64,
     /// Somebody did not answer at the last look.
     unclear: bool,
+    /// Consumers are counted, not messages.
+    counts_consumers: bool,
     /// Unacknowledged messages at the last look, and how many looks in a row found more.
     unacknowledged: u64,
     rising: u32,
@@ -89,8 +94,8 @@ impl Run {
             return Order::Stopped(refusal);
         }
         let done = plan.done().unwrap_or_default();
-        if done != self.base {
-            *self = Self { base: done, ..Self::default() };
+        if (plan.direction, done) != (self.direction, self.base) {
+            *self = Self { direction: plan.direction, base: done, ..Self::default() };
         }
         while let Some(step) = plan.steps.get(self.base.saturating_add(self.passed)) {
             if !step.action.changes() {
@@ -119,7 +124,12 @@ impl Run {
 
     /// The step that was waited for is done.
     fn pass(&mut self) {
-        *self = Self { base: self.base, passed: self.passed.saturating_add(1), ..Self::default() };
+        *self = Self {
+            direction: self.direction,
+            base: self.base,
+            passed: self.passed.saturating_add(1),
+            ..Self::default()
+        };
     }
 
     fn wait(&mut self, plan: &MigrationPlan, action: &Action, phase: Phase, now_ms: u64) -> Order {
@@ -135,14 +145,16 @@ impl Run {
             Action::Rest { ms } => Order::Pause(ms.saturating_sub(waited)),
             Action::AwaitNodes { .. } => Order::AskNodes(action.clone()),
             Action::AwaitConsumers { queue, count } => {
+                self.counts_consumers = true;
                 let consumers = self.seen.get(queue).copied().unwrap_or_default();
                 if consumers >= u64::from(*count) {
                     self.pass();
                     Order::Pause(0)
                 } else if waited >= options.timeout_ms {
                     Order::Waiting(format!(
-                        "queue {} has {consumers} of {count} consumers; start them and run again",
-                        quoted(queue)
+                        "queue {} has {consumers} of {}; start them and run again",
+                        quoted(queue),
+                        counted(*count, "consumer")
                     ))
                 } else if first || !self.seen.contains_key(queue) {
                     Order::LookAt(vec![queue.clone()])
@@ -156,8 +168,34 @@ impl Run {
                 queues.extend(returning.iter().cloned());
                 self.drain(options, &queues, phase, now_ms, waited)
             }
+            Action::CheckEmpty { queue } => self.check_empty(options, queue, now_ms, waited),
             _ => Order::Stopped(format!("\"{action}\" is no waiting")),
         }
+    }
+
+    fn check_empty(&mut self, options: DrainOptions, queue: &str, now_ms: u64, waited: u64) -> Order {
+        let Some(left) = self.seen.get(queue).copied() else { return Order::LookAt(vec![queue.to_owned()]) };
+        let name = quoted(queue);
+        if left > 0 {
+            return Order::Stopped(format!(
+                "queue {name} holds {}, and it is not deleted with them; take them out or move them, and run again",
+                counted(left, "message")
+            ));
+        }
+        if self.is_quiet(options, now_ms) {
+            self.pass();
+            return Order::Pause(0);
+        }
+        if waited >= options.timeout_ms {
+            return Order::Waiting(nobody_tells(&name));
+        }
+        self.seen.clear();
+        Order::Pause(options.poll_ms)
+    }
+
+    /// Whether enough looks found nothing, and can be believed.
+    const fn is_quiet(&self, options: DrainOptions, now_ms: u64) -> bool {
+        self.quiet >= options.stable && now_ms >= self.believed_from_ms
     }
 
     fn drain(&mut self, options: DrainOptions, queues: &[String], phase: Phase, now_ms: u64, waited: u64) -> Order {
@@ -168,10 +206,11 @@ impl Run {
         let name = queues.first().map(|queue| quoted(queue)).unwrap_or_default();
         if phase == Phase::Retire && left > 0 {
             return Order::Stopped(format!(
-                "{left} messages arrived in queue {name} from outside after it was empty: somebody publishes to it by its name, a shovel or a retry queue leads to it; change that, let it run empty, and run again"
+                "{} arrived in queue {name} from outside after it was empty: somebody publishes to it by its name, a shovel or a retry queue leads to it; change that, let it run empty, and run again",
+                counted(left, "message")
             ));
         }
-        if self.quiet >= options.stable && now_ms >= self.believed_from_ms {
+        if self.is_quiet(options, now_ms) {
             self.pass();
             return Order::Pause(0);
         }
@@ -182,13 +221,12 @@ impl Run {
             ));
         }
         if waited >= options.timeout_ms && self.unclear {
-            return Order::Waiting(format!(
-                "nobody tells whether queue {name} is empty; check that the management API shows message counts, and run again"
-            ));
+            return Order::Waiting(nobody_tells(&name));
         }
         if waited >= options.timeout_ms {
             return Order::Waiting(format!(
-                "queue {name} still holds {left} messages, {} of them unacknowledged; run again when its consumers are through",
+                "queue {name} still holds {}, {} of them unacknowledged; run again when its consumers are through",
+                counted(left, "message"),
                 self.unacknowledged
             ));
         }
@@ -196,9 +234,14 @@ impl Run {
         Order::Pause(options.poll_ms)
     }
 
+    /// Whether the queues to look at are looked at for their consumers, and not for their messages.
+    pub const fn waits_for_consumers(&self) -> bool {
+        self.counts_consumers
+    }
+
     /// Tells what the broker says about the queues that were to be looked at.
-    pub fn saw_queues(&mut self, sights: &[QueueSight], waits_for_consumers: bool, now_ms: u64) {
-        if waits_for_consumers {
+    pub fn saw_queues(&mut self, sights: &[QueueSight], now_ms: u64) {
+        if self.counts_consumers {
             self.seen = sights.iter().map(|sight| (sight.queue.clone(), sight.consumers)).collect();
             return;
         }
@@ -229,4 +272,10 @@ impl Run {
     pub fn messages_left(&self) -> u64 {
         self.seen.values().sum()
     }
+}
+
+fn nobody_tells(name: &str) -> String {
+    format!(
+        "nobody tells whether queue {name} is empty; check that the management API shows message counts, and run again"
+    )
 }

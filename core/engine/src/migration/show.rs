@@ -3,7 +3,9 @@
 use super::findings::Weight;
 use super::plan::MigrationPlan;
 use super::position::Position;
+use super::step::Direction;
 use crate::topology::shown_name;
+use crate::value::counted;
 use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
 
@@ -12,14 +14,18 @@ impl MigrationPlan {
     pub fn to_text(&self) -> String {
         let mut out = match &self.subject {
             Some(subject) => format!(
-                "migration of queue {} to {} (method {}) in vhost {}: {} steps",
+                "{} of queue {} to {} (method {}) in vhost {}: {}",
+                match self.direction {
+                    Direction::Forward => "migration",
+                    Direction::Back => "undo of the migration",
+                },
                 shown_name(&subject.old),
                 shown_name(&subject.new),
                 subject.method.name(),
                 shown_name(&self.vhost),
-                self.steps.len()
+                counted(self.steps.len(), "step")
             ),
-            None => format!("{} changes in vhost {}", self.steps.len(), shown_name(&self.vhost)),
+            None => format!("{} in vhost {}", counted(self.steps.len(), "change"), shown_name(&self.vhost)),
         };
         let done = self.done().unwrap_or_default();
         if done > 0 {
@@ -74,6 +80,7 @@ impl MigrationPlan {
         };
         json!({
             "format": "acemq.migration_plan/1",
+            "direction": self.direction.name(),
             "vhost": self.vhost,
             "replace": self.subject.as_ref().map(|subject| {
                 json!({ "queue": subject.old, "with": subject.new, "method": subject.method.name() })
@@ -84,6 +91,7 @@ impl MigrationPlan {
             "neighbours": self.neighbours,
             "findings": self.findings,
             "clean_up": self.clean_up,
+            "beginning": self.beginning(),
             "refused": self.refusal(),
         })
     }

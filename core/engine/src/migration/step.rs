@@ -1,7 +1,29 @@
 //! A step of a migration: an action with its place in the sequence, what must hold before it and after it, and its inverse.
 
 use super::action::{Action, Condition};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
+
+/// Which way steps lead.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// To the new queue.
+    #[default]
+    Forward,
+    /// To the definitions of the start.
+    Back,
+}
+
+impl Direction {
+    /// One word for documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Forward => "forward",
+            Self::Back => "back",
+        }
+    }
+}
 
 /// What a step is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,6 +40,10 @@ pub enum Phase {
     Teardown,
     /// The old queue goes.
     Retire,
+    /// Undo: messages go to the old queue again, and what was in between goes.
+    Restore,
+    /// Undo: the new queue goes, with what it brought along.
+    Remove,
     /// A plain change.
     Change,
 }
@@ -32,6 +58,8 @@ impl Phase {
             Self::Drain => "drain",
             Self::Teardown => "teardown",
             Self::Retire => "retire",
+            Self::Restore => "restore",
+            Self::Remove => "remove",
             Self::Change => "change",
         }
     }

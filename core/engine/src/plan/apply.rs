@@ -4,6 +4,7 @@ use super::action::{Action, Applied, Object, Plan, Sends, Verdict};
 use super::render::{difference_text, explanation};
 use super::session::{Mode, PlanSession, Settings};
 use crate::topology::shown_name;
+use crate::value::counted;
 use std::fmt;
 
 /// How many objects of one list are named before the rest is counted.
@@ -64,11 +65,6 @@ impl fmt::Display for ApplyError {
 }
 
 impl std::error::Error for ApplyError {}
-
-/// `1 object`, `2 objects`
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
-}
 
 fn list(names: &[String]) -> String {
     let named: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();

@@ -1,7 +1,7 @@
 //! Where messages enter, and which of them bindings can tell apart.
 
 use super::headers::{Unclear, header_classes};
-use super::{Subject, edges, version};
+use super::{Counterexample, Fault, Subject, edges, version};
 use crate::name::quoted;
 use crate::policy::Policies;
 use crate::rabbitmq::{BindingDeclaration, ExchangeDeclaration};
@@ -87,6 +87,24 @@ impl Classes {
         let there: Vec<String> =
             entries.into_iter().filter(|name| subject.initial.exchange(name).there().is_some()).collect();
         Ok(Self { entries: there, messages, keys, headers, limit: subject.limit })
+    }
+
+    /// A message to show what happens to those that wait in a queue.
+    pub fn example(&self, after: usize, fault: Fault) -> Counterexample {
+        let (key, headers) = self.messages.first().cloned().unwrap_or_default();
+        let queue = match &fault {
+            Fault::Deleted { queue } | Fault::Stranded { queue } => Some(queue.clone()),
+            _ => None,
+        };
+        Counterexample {
+            after,
+            exchange: self.entries.first().cloned().unwrap_or_default(),
+            keys: vec![String::from_utf8_lossy(&key).into_owned()],
+            headers,
+            fault,
+            before: queue.into_iter().collect(),
+            then: Vec::new(),
+        }
     }
 
     /// Messages with two keys, where there are not too many: `CC` and `BCC` give a message further ones.

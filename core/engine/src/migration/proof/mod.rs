@@ -8,13 +8,14 @@
 //!   that was silent stays silent, one that spoke speaks;
 //! * what did not reach the old queue reaches neither.
 //!
-//! A queue's end is no matter of routing: the old queue may be deleted only after nothing reaches it any more, every node
-//! knows that, and it has run empty since.
+//! A queue's end is no matter of routing: a queue may be deleted only after nothing reaches it any more, every node knows that,
+//! and it has run empty since; and before the dead letters of a queue lose their way, that queue has to be empty (`ends`).
 //!
 //! Messages enter at every exchange from which something that changes can be reached. The default exchange is not among
 //! them: it leads to the old queue by name, whatever is bound.
 
 mod classes;
+mod ends;
 mod headers;
 mod show;
 
@@ -25,6 +26,7 @@ use crate::routing::{Envelope, Router};
 use crate::state::State;
 use crate::value::Table;
 use classes::Classes;
+use ends::{Ends, Reached};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -134,6 +136,11 @@ pub enum Fault {
         /// That queue.
         queue: String,
     },
+    /// It waits in a queue whose dead letters have lost their way.
+    Stranded {
+        /// That queue.
+        queue: String,
+    },
 }
 
 impl Proof {
@@ -169,33 +176,41 @@ pub fn prove<'a>(subject: &Subject<'_>, actions: impl IntoIterator<Item = &'a Ac
     let judge = Judge::new(subject, &states, &wired);
     match judge.routes(&classes) {
         Err(broken) => Proof::Broken(broken),
-        Ok((scope, reached_until)) => match deletions(subject, actions, &classes, reached_until) {
-            Some(broken) => Proof::Broken(Box::new(broken)),
-            None => Proof::Holds(scope),
-        },
+        Ok((scope, reached)) => {
+            let actions: Vec<&Action> = actions.into_iter().collect();
+            let ends = Ends { subject, actions: &actions, states: &states, fresh: &judge.fresh, reached: &reached };
+            match ends.broken() {
+                Some((after, fault)) => Proof::Broken(Box::new(classes.example(after, fault))),
+                None => Proof::Holds(scope),
+            }
+        }
     }
 }
 
 /// The routing tables that differ, each with the steps after which they hold.
 struct Judge<'a> {
     subject: &'a Subject<'a>,
-    /// The first is that of the initial state.
-    routers: Vec<(usize, Router)>,
+    /// The steps after the first and before the last of which they hold; the first is that of the initial state.
+    routers: Vec<(usize, usize, Router)>,
     wired: Router,
-    /// Queues and exchanges that are not there before the first step.
+    /// Queues that are not there before the first step.
     fresh: BTreeSet<String>,
+    /// Queues that are declared for the new one. Some may be there, after a first attempt.
+    declared: BTreeSet<String>,
+    /// Exchanges that are there before the first step.
     known: BTreeSet<String>,
 }
 
 impl<'a> Judge<'a> {
     fn new(subject: &'a Subject<'a>, states: &[Arc<State>], wired: &Arc<State>) -> Self {
-        let mut routers: Vec<(usize, Router)> = Vec::new();
+        let mut routers: Vec<(usize, usize, Router)> = Vec::new();
         let mut last: Option<&Arc<State>> = None;
         for (after, state) in states.iter().enumerate() {
-            if !last.is_some_and(|last| Arc::ptr_eq(last, state)) {
-                routers.push((after, Router::of(state)));
-                last = Some(state);
+            match routers.last_mut().filter(|_| last.is_some_and(|last| Arc::ptr_eq(last, state))) {
+                Some((_, until, _)) => *until = after,
+                None => routers.push((after, after, Router::of(state))),
             }
+            last = Some(state);
         }
         let initial = subject.initial;
         let queues = states.iter().chain([wired]).flat_map(|state| state.queues.keys());
@@ -204,12 +219,18 @@ impl<'a> Judge<'a> {
             routers,
             wired: Router::of(wired),
             fresh: queues.filter(|queue| !initial.queues.contains_key(*queue)).cloned().collect(),
+            declared: (subject.wiring.iter())
+                .filter_map(|action| match action {
+                    Action::DeclareQueue(queue) => Some(queue.name.clone()),
+                    _ => None,
+                })
+                .collect(),
             known: initial.exchanges.keys().cloned().collect(),
         }
     }
 
-    /// Every class through every state. What was looked at, and after which step the old queue is last reached.
-    fn routes(&self, classes: &Classes) -> Result<(Scope, Option<usize>), Box<Counterexample>> {
+    /// Every class through every state. What was looked at, and until when which queue is reached.
+    fn routes(&self, classes: &Classes) -> Result<(Scope, Reached), Box<Counterexample>> {
         let mut scope = Scope {
             classes: classes.messages.len(),
             pairs: classes.pairs().map(|pairs| pairs.len()),
@@ -217,7 +238,7 @@ impl<'a> Judge<'a> {
             states: self.routers.len(),
             doubled: 0,
         };
-        let mut reached_until = None;
+        let mut reached = Reached::default();
         let singles = classes.messages.iter().map(|(key, headers)| (vec![key], headers));
         let pairs = classes.pairs().unwrap_or_default();
         let pairs = pairs.iter().map(|(one, other, headers)| (vec![*one, *other], *headers));
@@ -228,16 +249,16 @@ impl<'a> Judge<'a> {
                     keys: keys.iter().map(|key| Cow::Borrowed(key.as_slice())).collect(),
                     headers: Cow::Borrowed(headers),
                 };
-                let was = self.routers.first().map(|(_, router)| reach(router, &envelope));
+                let was = self.routers.first().map(|(_, _, router)| reach(router, &envelope));
                 let Some(was) = was else { continue };
                 let wired = reach(&self.wired, &envelope);
                 // A second key that only the new queue's own wiring knows gives it a copy of its own, as asked for.
                 let twice_by_wiring = keys.len() > 1 && self.is_in_both(&wired);
                 let mut doubled = false;
-                for (after, router) in &self.routers {
+                for (after, until, router) in &self.routers {
                     let now = reach(router, &envelope);
-                    if now.queues.contains(self.subject.old) {
-                        reached_until = reached_until.max(Some(*after));
+                    for queue in now.queues.iter().filter(|queue| self.may_end(queue)) {
+                        reached.note(queue, *until);
                     }
                     doubled |= self.is_in_both(&now) && !twice_by_wiring;
                     let fault = self.fault(&was, &wired, &now);
@@ -256,7 +277,12 @@ impl<'a> Judge<'a> {
                 scope.doubled += usize::from(doubled);
             }
         }
-        Ok((scope, reached_until))
+        Ok((scope, reached))
+    }
+
+    /// Whether the steps may delete a queue.
+    fn may_end(&self, queue: &str) -> bool {
+        queue == self.subject.old || queue == self.subject.new || self.fresh.contains(queue)
     }
 
     fn is_in_both(&self, reach: &Reach) -> bool {
@@ -269,7 +295,10 @@ impl<'a> Judge<'a> {
         if was.queues.contains(old) {
             match (in_old, in_new) {
                 (false, false) => return Some(Fault::Lost),
-                (true, true) if !self.subject.duplicates_allowed => return Some(Fault::Doubled),
+                // By a further key in `CC` a message may be meant for the new queue's own wiring as well.
+                (true, true) if !self.subject.duplicates_allowed && !wired.queues.contains(new) => {
+                    return Some(Fault::Doubled);
+                }
                 _ => {}
             }
         } else if in_old || (in_new && !was.queues.contains(new) && !wired.queues.contains(new)) {
@@ -280,7 +309,7 @@ impl<'a> Judge<'a> {
             return Some(Fault::Missed { queue: queue.clone() });
         }
         let allowed = |queue: &&String| {
-            was.queues.contains(*queue) || (self.fresh.contains(*queue) && wired.queues.contains(*queue))
+            was.queues.contains(*queue) || (self.declared.contains(*queue) && wired.queues.contains(*queue))
         };
         if let Some(queue) = now.queues.iter().filter(foreign).find(|queue| !allowed(queue)) {
             return Some(Fault::Spilled { queue: queue.clone() });
@@ -299,38 +328,6 @@ fn reach(router: &Router, envelope: &Envelope<'_>) -> Reach {
         queues: router.route(envelope).queues.into_iter().collect(),
         exchanges: router.exchanges_reached(envelope).into_iter().collect(),
     }
-}
-
-/// The first deletion of a queue that may still hold something.
-fn deletions<'a>(
-    subject: &Subject<'_>,
-    actions: impl IntoIterator<Item = &'a Action>,
-    classes: &Classes,
-    reached_until: Option<usize>,
-) -> Option<Counterexample> {
-    let actions: Vec<&Action> = actions.into_iter().collect();
-    for (at, action) in actions.iter().enumerate() {
-        let Action::DeleteQueue(queue) = action else { continue };
-        let since = if queue == subject.old { reached_until.unwrap_or_default() } else { 0 };
-        let nodes_know = (since..at).find(|at| matches!(actions.get(*at), Some(Action::AwaitNodes { .. })));
-        let empty = nodes_know.and_then(|known| {
-            (known..at)
-                .find(|at| matches!(actions.get(*at), Some(Action::Drain { queue: drained, .. }) if drained == queue))
-        });
-        if empty.is_none() || queue != subject.old {
-            let (key, headers) = classes.messages.first().cloned().unwrap_or_default();
-            return Some(Counterexample {
-                after: at + 1,
-                exchange: classes.entries.first().cloned().unwrap_or_default(),
-                keys: vec![String::from_utf8_lossy(&key).into_owned()],
-                headers,
-                fault: Fault::Deleted { queue: queue.clone() },
-                before: vec![queue.clone()],
-                then: Vec::new(),
-            });
-        }
-    }
-    None
 }
 
 fn version(state: &State) -> Version {

@@ -2,6 +2,7 @@
 
 use super::{Counterexample, Fault, MAX_CLASSES, Proof};
 use crate::topology::{describe_binding_arguments, shown_name};
+use crate::value::counted;
 use serde_json::{Value as Json, json};
 use std::fmt;
 
@@ -11,18 +12,24 @@ impl fmt::Display for Proof {
             Self::Holds(scope) => {
                 write!(
                     f,
-                    "proven for {} classes of messages at {} exchanges in {} states",
-                    scope.classes, scope.entries, scope.states
+                    "proven for {} of messages at {} in {}",
+                    counted(scope.classes, "class"),
+                    counted(scope.entries, "exchange"),
+                    counted(scope.states, "state")
                 )?;
                 match scope.pairs {
                     Some(0) => {}
-                    Some(pairs) => write!(f, ", and for {pairs} pairs of routing keys (CC, BCC)")?,
+                    Some(pairs) => write!(f, ", and for {} of routing keys (CC, BCC)", counted(pairs, "pair"))?,
                     None => {
                         f.write_str("; messages with further keys in CC or BCC are not looked at, there are too many")?
                     }
                 }
                 if scope.doubled > 0 {
-                    write!(f, "; {} of them come twice for a moment", scope.doubled)?;
+                    write!(
+                        f,
+                        "; {} of them twice for a moment",
+                        if scope.doubled == 1 { "1 comes".to_owned() } else { format!("{} come", scope.doubled) }
+                    )?;
                 }
                 Ok(())
             }
@@ -52,6 +59,9 @@ impl fmt::Display for Counterexample {
             Fault::Deleted { queue } => {
                 write!(f, " that waits in queue {} is deleted with it", shown_name(queue))?;
             }
+            Fault::Stranded { queue } => {
+                write!(f, " that waits in queue {}, whose dead letters lead nowhere now, is lost", shown_name(queue))?;
+            }
         }
         let queues = |queues: &[String]| match queues {
             [] => "nothing".to_owned(),
@@ -78,6 +88,7 @@ impl Fault {
             Self::Spilled { .. } => "spilled",
             Self::Detoured { .. } => "detoured",
             Self::Deleted { .. } => "deleted",
+            Self::Stranded { .. } => "stranded",
         }
     }
 }

@@ -41,7 +41,7 @@ impl<'a> Setting<'a> {
             sources: leading_to(state, &replacement.old).cloned().collect(),
             between,
             catch,
-            returning: super::findings::returning(state, &replacement.old),
+            returning: super::feeding::returning(state, &replacement.old),
         })
     }
 

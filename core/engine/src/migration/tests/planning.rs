@@ -25,7 +25,7 @@ fn one_exchange_in_between_serves_every_source_and_one_unbind_switches() {
             "bind old.migration -> old []",
             "bind x -> old.migration [k]",
             "unbind x -> old [k]",
-            "wait until queue new has 1 consumers",
+            "wait until queue new has 1 consumer",
             "unbind old.migration -> old []",
             "wait until every node has dropped old.migration -> old []",
             "wait until queue old is empty",
