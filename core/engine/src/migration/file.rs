@@ -210,15 +210,20 @@ impl FileName {
         };
         let stem = [".yaml", ".yml", ".json"].iter().find_map(|end| name.strip_suffix(end)).ok_or_else(error)?;
         let (version, description) = stem.strip_prefix('V').and_then(|rest| rest.split_once("__")).ok_or_else(error)?;
-        let mut numbers = version
+        let version = Self::parse_version(version).ok_or_else(error)?;
+        Ok(Self { version, description: description.replace('_', " ") })
+    }
+
+    /// Reads a version: numbers joined by dots, of which zeros at the end do not count.
+    pub fn parse_version(text: &str) -> Option<Vec<u64>> {
+        let mut numbers = text
             .split('.')
             .map(|number| number.parse::<u64>().ok().filter(|_| number.bytes().all(|byte| byte.is_ascii_digit())))
-            .collect::<Option<Vec<u64>>>()
-            .ok_or_else(error)?;
+            .collect::<Option<Vec<u64>>>()?;
         while numbers.len() > 1 && numbers.last() == Some(&0) {
             numbers.pop();
         }
-        Ok(Self { version: numbers, description: description.replace('_', " ") })
+        Some(numbers)
     }
 
     /// The version as text.

@@ -15,6 +15,7 @@ mod error;
 mod feeding;
 mod file;
 mod findings;
+pub mod history;
 mod neighbours;
 mod options;
 mod plan;

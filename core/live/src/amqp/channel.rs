@@ -190,7 +190,7 @@ impl crate::transport::Channel for AmqpChannel {
 }
 
 /// Keeps the broker's reason for closing the channel.
-struct OnClose(CloseSlot);
+pub(super) struct OnClose(pub(super) CloseSlot);
 
 #[async_trait::async_trait]
 impl amqprs::callbacks::ChannelCallback for OnClose {

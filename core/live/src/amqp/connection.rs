@@ -59,6 +59,16 @@ impl AmqpConnection {
         let runtime = tokio::runtime::Handle::current();
         Ok(Self { connection: Some(connection), broker, closed, runtime })
     }
+
+    /// The connection of amqprs, for channels of another kind; `None` while it is being closed.
+    pub(super) fn shared(&self) -> Option<Connection> {
+        self.connection.clone()
+    }
+
+    /// Where the broker's reason for closing it will be.
+    pub(super) fn closed(&self) -> CloseSlot {
+        self.closed.clone()
+    }
 }
 
 impl crate::transport::Connection for AmqpConnection {

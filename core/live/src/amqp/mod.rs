@@ -16,10 +16,12 @@
 mod channel;
 mod connection;
 mod probe;
+mod stream;
 mod table;
 
 pub use channel::AmqpChannel;
 pub use connection::AmqpConnection;
+pub use stream::{Stream, StreamError, StreamRecord};
 
 use crate::connect::{ConnectError, ConnectFailure};
 use crate::tls::Tls;
