@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod error;
+pub mod history;
 mod journal;
 mod lock;
 mod nodes;

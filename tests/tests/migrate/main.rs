@@ -4,4 +4,5 @@
 mod chaos;
 mod cluster;
 mod drain;
+mod history;
 mod shapes;

@@ -1,4 +1,4 @@
-//! A stream as a list of records: read from the first one on, added to at its end.
+//! A stream as a list of records: read from the first one on, added to at its end, and followed.
 //!
 //! Queues are asked with [`Operation`](crate::Operation)s; this is the one place that carries messages. Every call of amqprs
 //! runs in a task of its own, as everywhere below the seam. A record is in the stream when the broker has confirmed it and
@@ -17,9 +17,13 @@ use std::fmt;
 use std::future::Future;
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 /// So many records are on their way to a reader at most; half of them are acknowledged at a time.
 const PREFETCH: u16 = 500;
+
+/// How long sending an acknowledgement may take.
+const ACKNOWLEDGE: Duration = Duration::from_secs(10);
 
 /// Why a stream could not be read or added to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,6 +82,16 @@ pub struct Stream {
     name: String,
     limits: Limits,
     writer: Option<Writer>,
+    reader: Option<Reader>,
+}
+
+/// A consumer that is told of each record.
+struct Reader {
+    channel: Channel,
+    messages: mpsc::UnboundedReceiver<ConsumerMessage>,
+    closed: CloseSlot,
+    /// The offset behind the last record that came.
+    next_offset: u64,
 }
 
 struct Writer {
@@ -102,64 +116,57 @@ impl Stream {
         short("queue name", name).map_err(StreamError::NotTaken)?;
         let connection = broker.connect(limits.connect).await;
         let connection = connection.map_err(|error| StreamError::Connect(error.to_string()))?;
-        Ok(Self { connection, name: name.to_owned(), limits, writer: None })
+        Ok(Self { connection, name: name.to_owned(), limits, writer: None, reader: None })
     }
 
-    /// The first `count` records, or those from the first that is still there up to that offset.
+    /// Where the last chunk of records begins, from 0; `None` when there is none within `patience`. Where each record was
+    /// confirmed before the next one was published, a chunk is one record.
     ///
     /// # Errors
-    /// When the broker refuses it or falls silent before all of them have come.
-    pub async fn read(&self, count: u64) -> Result<Vec<StreamRecord>, StreamError> {
-        if count == 0 {
-            return Ok(Vec::new());
-        }
-        let closed = CloseSlot::default();
-        let channel = self.channel(OnClose(closed.clone())).await?;
-        let name = self.name.clone();
-        let (owned, closed_too) = (channel.clone(), closed.clone());
-        let mut messages = self
-            .within(self.limits.question, async move {
-                let lost = |error: amqprs::error::Error| why(&closed_too, &error);
-                owned.basic_qos(BasicQosArguments::new(0, PREFETCH, false)).await.map_err(lost)?;
-                let mut offset = FieldTable::new();
-                if let (Ok(key), Ok(first)) = ("x-stream-offset".try_into(), "first".to_owned().try_into()) {
-                    offset.insert(key, FieldValue::S(first));
-                }
-                let mut arguments = BasicConsumeArguments::new(&name, "acemq");
-                arguments.arguments(offset);
-                owned.basic_consume_rx(arguments).await.map(|(_, messages)| messages).map_err(lost)
-            })
-            .await?;
+    /// When the broker refuses it.
+    pub async fn last(&self, patience: Duration) -> Result<Option<u64>, StreamError> {
+        let mut follower = self.consume("last").await?;
+        let last = follower.next(patience).await;
+        follower.close(self.limits.close).await;
+        Ok(last?.map(|record| record.offset))
+    }
+
+    /// The records that have not been read over this connection yet: at least those before offset `end`, and whatever comes
+    /// until nothing comes for `quiet`.
+    ///
+    /// # Errors
+    /// When the broker refuses it, or falls silent before `end`.
+    pub async fn read(&mut self, end: u64, quiet: Duration) -> Result<Vec<StreamRecord>, StreamError> {
+        let mut reader = match self.reader.take() {
+            Some(reader) => reader,
+            None => self.consume("first").await?,
+        };
         let mut records = Vec::new();
         loop {
-            let limit = self.limits.question;
-            let message = match tokio::time::timeout(limit, messages.recv()).await {
-                Ok(Some(message)) => message,
-                Ok(None) => return Err(gone(&closed)),
-                Err(_) => return Err(StreamError::Silence { after: limit }),
-            };
-            let Some((tag, record)) = record(message, records.len()) else { continue };
-            let is_last = record.offset + 1 >= count;
-            records.push(record);
-            if is_last {
-                break;
-            }
-            if tag % u64::from(PREFETCH / 2) == 0 {
-                let (channel, closed) = (channel.clone(), closed.clone());
-                self.within(limit, async move {
-                    let acknowledged = channel.basic_ack(BasicAckArguments::new(tag, true)).await;
-                    acknowledged.map_err(|error| why(&closed, &error))
-                })
-                .await?;
+            let complete = reader.next_offset >= end;
+            let limit = if complete { quiet } else { self.limits.question };
+            match reader.next(limit).await? {
+                Some(record) => records.push(record),
+                None if complete => break,
+                None => return Err(StreamError::Silence { after: limit }),
             }
         }
-        self.within(
-            self.limits.close,
-            async move { channel.close().await.map_err(|_| StreamError::Lost(String::new())) },
-        )
-        .await
-        .ok();
+        self.reader = Some(reader);
         Ok(records)
+    }
+
+    /// The next record that comes behind those that were read; `None` when none comes within `limit`.
+    ///
+    /// # Errors
+    /// When the broker refuses it.
+    pub async fn next(&mut self, limit: Duration) -> Result<Option<StreamRecord>, StreamError> {
+        let mut reader = match self.reader.take() {
+            Some(reader) => reader,
+            None => self.consume("first").await?,
+        };
+        let next = reader.next(limit).await?;
+        self.reader = Some(reader);
+        Ok(next)
     }
 
     /// Adds a record and waits until the broker has it.
@@ -186,14 +193,33 @@ impl Stream {
                 None => Err(gone(&writer.closed)),
             }
         };
-        self.writer = Some(self.within(limit, appending).await?);
+        self.writer = Some(within(limit, appending).await?);
         Ok(())
     }
 
     /// Closes the connection.
     pub async fn close(mut self) {
-        drop(self.writer.take());
+        drop((self.writer.take(), self.reader.take()));
         self.connection.close(self.limits.close).await;
+    }
+
+    async fn consume(&self, from: &'static str) -> Result<Reader, StreamError> {
+        let closed = CloseSlot::default();
+        let channel = self.channel(OnClose(closed.clone())).await?;
+        let (owned, slot, name) = (channel.clone(), closed.clone(), self.name.clone());
+        let consuming = async move {
+            let lost = |error: amqprs::error::Error| why(&slot, &error);
+            owned.basic_qos(BasicQosArguments::new(0, PREFETCH, false)).await.map_err(lost)?;
+            let mut offset = FieldTable::new();
+            if let (Ok(key), Ok(from)) = ("x-stream-offset".try_into(), from.to_owned().try_into()) {
+                offset.insert(key, FieldValue::S(from));
+            }
+            let mut arguments = BasicConsumeArguments::new(&name, "acemq");
+            arguments.arguments(offset);
+            owned.basic_consume_rx(arguments).await.map(|(_, messages)| messages).map_err(lost)
+        };
+        let messages = within(self.limits.question, consuming).await?;
+        Ok(Reader { channel, messages, closed, next_offset: 0 })
     }
 
     async fn write(&self) -> Result<Writer, StreamError> {
@@ -201,7 +227,7 @@ impl Stream {
         let closed = CloseSlot::default();
         let channel = self.channel(Answers { closed: closed.clone(), taken }).await?;
         let (owned, slot) = (channel.clone(), closed.clone());
-        self.within(self.limits.question, async move {
+        within(self.limits.question, async move {
             let selected = owned.confirm_select(ConfirmSelectArguments::new(false)).await;
             selected.map_err(|error| why(&slot, &error))
         })
@@ -217,7 +243,7 @@ impl Stream {
             return Err(StreamError::Lost("it is being closed".to_owned()));
         };
         let closed = self.connection.closed();
-        self.within(self.limits.question, async move {
+        within(self.limits.question, async move {
             let lost = |error: amqprs::error::Error| StreamError::from(ended_connection(&closed, &error));
             let channel = connection.open_channel(None).await.map_err(lost)?;
             channel.register_callback(callback).await.map_err(lost)?;
@@ -225,18 +251,47 @@ impl Stream {
         })
         .await
     }
+}
 
-    /// Runs calls of amqprs, which must not be dropped half-way, in a task of their own.
-    async fn within<T: Send + 'static>(
-        &self,
-        limit: Duration,
-        calls: impl Future<Output = Result<T, StreamError>> + Send + 'static,
-    ) -> Result<T, StreamError> {
-        match tokio::time::timeout(limit, tokio::spawn(calls)).await {
-            Ok(Ok(outcome)) => outcome,
-            Ok(Err(_)) => Err(StreamError::Lost("the client's own task ended".to_owned())),
-            Err(_) => Err(StreamError::Silence { after: limit }),
+impl Reader {
+    /// The next record; `None` when none comes within `limit`.
+    async fn next(&mut self, limit: Duration) -> Result<Option<StreamRecord>, StreamError> {
+        let until = Instant::now() + limit;
+        loop {
+            let message = match tokio::time::timeout_at(until, self.messages.recv()).await {
+                Ok(Some(message)) => message,
+                Ok(None) => return Err(gone(&self.closed)),
+                Err(_) => return Ok(None),
+            };
+            let Some((tag, record)) = record(message, self.next_offset) else { continue };
+            self.next_offset = record.offset.saturating_add(1);
+            if tag % u64::from(PREFETCH / 2) == 0 {
+                let (channel, closed) = (self.channel.clone(), self.closed.clone());
+                within(ACKNOWLEDGE, async move {
+                    let acknowledged = channel.basic_ack(BasicAckArguments::new(tag, true)).await;
+                    acknowledged.map_err(|error| why(&closed, &error))
+                })
+                .await?;
+            }
+            return Ok(Some(record));
         }
+    }
+
+    async fn close(self, limit: Duration) {
+        let closing = tokio::spawn(self.channel.close());
+        let _ = tokio::time::timeout(limit, closing).await;
+    }
+}
+
+/// Runs calls of amqprs, which must not be dropped half-way, in a task of their own.
+async fn within<T: Send + 'static>(
+    limit: Duration,
+    calls: impl Future<Output = Result<T, StreamError>> + Send + 'static,
+) -> Result<T, StreamError> {
+    match tokio::time::timeout(limit, tokio::spawn(calls)).await {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(_)) => Err(StreamError::Lost("the client's own task ended".to_owned())),
+        Err(_) => Err(StreamError::Silence { after: limit }),
     }
 }
 
@@ -252,7 +307,7 @@ fn gone(closed: &CloseSlot) -> StreamError {
 }
 
 /// A delivery with its tag. Where the broker says no offset, the records are counted.
-fn record(message: ConsumerMessage, count: usize) -> Option<(u64, StreamRecord)> {
+fn record(message: ConsumerMessage, count: u64) -> Option<(u64, StreamRecord)> {
     let tag = message.deliver.as_ref()?.delivery_tag();
     let headers = message.basic_properties.as_ref().and_then(BasicProperties::headers);
     let key = "x-stream-offset".try_into().ok()?;
@@ -260,8 +315,7 @@ fn record(message: ConsumerMessage, count: usize) -> Option<(u64, StreamRecord)>
         Some(FieldValue::l(offset)) => u64::try_from(*offset).ok(),
         _ => None,
     };
-    let offset = said.or_else(|| u64::try_from(count).ok())?;
-    Some((tag, StreamRecord { offset, bytes: message.content.unwrap_or_default() }))
+    Some((tag, StreamRecord { offset: said.unwrap_or(count), bytes: message.content.unwrap_or_default() }))
 }
 
 /// Passes on what the broker says about records.

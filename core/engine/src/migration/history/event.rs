@@ -81,6 +81,11 @@ pub enum What {
         /// The places, from 1.
         places: Vec<u64>,
     },
+    /// A record that its writer took back at once, because it was not the next one. It says nothing.
+    Withdrawn {
+        /// Its place, from 1.
+        place: u64,
+    },
     /// The cluster has another name now; records under the former one are its own.
     ClusterRenamed {
         /// The former name.

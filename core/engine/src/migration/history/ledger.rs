@@ -168,27 +168,30 @@ impl History {
             foreign: None,
             foreign_clusters: BTreeSet::new(),
         };
-        let mut events = Vec::new();
+        let mut events = BTreeMap::new();
         for record in stored {
             history.note_gap(record.place);
             history.length = record.place;
             match read_event(record) {
-                Ok(event) => events.push(event),
+                Ok(event) => drop(events.insert(record.place, event)),
                 Err((event, why)) => {
                     history.damage.insert(record.place, why);
-                    events.extend(event);
+                    events.extend(event.map(|event| (record.place, event)));
                 }
             }
         }
-        let mut former = BTreeSet::new();
-        for event in &events {
+        let (mut former, mut withdrawn) = (BTreeSet::new(), BTreeSet::new());
+        for event in events.values() {
             match &event.what {
                 What::Damage { places } => history.damage.retain(|place, _| !places.contains(place)),
+                What::Withdrawn { place } => drop(withdrawn.insert(*place)),
                 What::ClusterRenamed { former: name } => drop(former.insert(name.clone())),
                 What::Migration { .. } => {}
             }
         }
-        for event in events {
+        history.damage.retain(|place, _| !withdrawn.contains(place));
+        events.retain(|place, _| !withdrawn.contains(place));
+        for event in events.into_values() {
             let at_home = event.origin.vhost == history.place.vhost
                 && (event.origin.cluster == history.place.cluster || former.contains(&event.origin.cluster));
             if at_home {
