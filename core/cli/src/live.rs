@@ -85,7 +85,7 @@ impl Address {
             let ending = Runner::new(&client, &management, &self.vhost).run(file, progress).await;
             client.close().await;
             ending.map_err(|error| match &error {
-                RunError::Plan(_) => Failure::input(&error),
+                RunError::Plan(_) | RunError::Script { .. } | RunError::History(_) => Failure::input(&error),
                 RunError::Management(_) | RunError::Operation(_) | RunError::Locked { .. } | RunError::Journal(_) => {
                     Failure::with_code(&error, STOPPED)
                 }

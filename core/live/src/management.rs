@@ -70,6 +70,23 @@ impl Management {
         self.named(async { self.greet(&mut self.http.open().await?).await }).await
     }
 
+    /// The name of the cluster; every vhost of it has the same.
+    ///
+    /// # Errors
+    /// As [`broker`](Self::broker).
+    pub async fn cluster_name(&self) -> Result<String, ManagementError> {
+        self.named(async {
+            let mut conversation = self.http.open().await?;
+            let path = "/overview?disable_stats=true&columns=cluster_name";
+            let reply = self.http.call(&mut conversation, Method::Get, path).await?;
+            let overview = reply.expect_json(self.url.user(), "/")?;
+            let name = overview.get("cluster_name").and_then(Json::as_str);
+            name.map(str::to_owned)
+                .ok_or(ManagementFailure::Unreadable { why: "the overview names no cluster".to_owned() })
+        })
+        .await
+    }
+
     /// The vhosts that the user may see, in the broker's order.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 use crate::journal::JournalError;
 use acemq_core::migration::MigrationError;
+use acemq_core::migration::history::HistoryError;
 use acemq_live::{ManagementError, OperationError};
 use std::fmt;
 
@@ -10,6 +11,15 @@ use std::fmt;
 pub enum RunError {
     /// The migration cannot be planned.
     Plan(Box<MigrationError>),
+    /// The migration in a file cannot be planned.
+    Script {
+        /// The name of the file.
+        file: String,
+        /// Why.
+        error: Box<MigrationError>,
+    },
+    /// The history, or the files beside it, forbid that anything runs.
+    History(Box<HistoryError>),
     /// The management API cannot be used.
     Management(Box<ManagementError>),
     /// The broker refused a change, or gave no answer.
@@ -27,6 +37,8 @@ impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Plan(error) => error.fmt(f),
+            Self::Script { file, error } => write!(f, "{file}: {error}"),
+            Self::History(error) => error.fmt(f),
             Self::Management(error) => error.fmt(f),
             Self::Operation(error) => error.fmt(f),
             Self::Locked { why } => f.write_str(why),
@@ -36,6 +48,22 @@ impl fmt::Display for RunError {
 }
 
 impl std::error::Error for RunError {}
+
+impl RunError {
+    /// What cannot be planned, with the file that asks for it.
+    pub(crate) fn in_file(self, file: &str) -> Self {
+        match self {
+            Self::Plan(error) => Self::Script { file: file.to_owned(), error },
+            other => other,
+        }
+    }
+}
+
+impl From<HistoryError> for RunError {
+    fn from(error: HistoryError) -> Self {
+        Self::History(Box::new(error))
+    }
+}
 
 impl From<MigrationError> for RunError {
     fn from(error: MigrationError) -> Self {

@@ -1,6 +1,6 @@
 //! The history of migrations: kept in the broker, read to its end.
 
-use super::LIMITS;
+use crate::running::LIMITS;
 use acemq_core::migration::history::{Event, Happened, History, Origin, Place, Subject, What};
 use acemq_live::Client;
 use acemq_migrate::history::{Keeping, Store};

@@ -4,10 +4,12 @@
 //! many records refuses it: so a runner that did not read to the end, or that is not alone, finds out before it does anything.
 
 mod keeper;
+mod session;
 mod sqlite;
 mod stream;
 
 pub use keeper::{Author, Keeper};
+pub use session::{Folder, Ran, Session};
 pub use stream::HISTORY_STREAM;
 
 use crate::JournalError;

@@ -172,13 +172,9 @@ impl History {
         for record in stored {
             history.note_gap(record.place);
             history.length = record.place;
-            match read_event(record) {
-                Ok(event) => drop(events.insert(record.place, event)),
-                Err((event, why)) => {
-                    history.damage.insert(record.place, why);
-                    events.extend(event.map(|event| (record.place, event)));
-                }
-            }
+            let (event, damage) = read_event(record);
+            events.extend(event.map(|event| (record.place, event)));
+            history.damage.extend(damage.map(|why| (record.place, why)));
         }
         let (mut former, mut withdrawn) = (BTreeSet::new(), BTreeSet::new());
         for event in events.values() {
@@ -332,24 +328,22 @@ pub(super) fn half_way_error(version: &[u64]) -> HistoryError {
     HistoryError::new("history_half_way", message, "run it to its end, or take it back with acemq migrate undo, first")
 }
 
-/// A record, or why it is damaged; with the record itself where it can be read nevertheless.
-fn read_event(record: &Stored) -> Result<Event, (Option<Event>, String)> {
+/// A record as far as it can be read, and why it is damaged.
+fn read_event(record: &Stored) -> (Option<Event>, Option<String>) {
     let event: Event = match serde_json::from_slice(&record.bytes) {
         Ok(event) => event,
-        Err(error) => return Err((None, format!("it cannot be read ({error})"))),
+        Err(error) => return (None, Some(format!("it cannot be read ({error})"))),
     };
     if event.acemq_event != FORMAT {
         let why = format!("it has format {}, which a newer acemq wrote", event.acemq_event);
-        return Err((None, why));
+        return (None, Some(why));
     }
     if let What::Migration { subject, .. } = &event.what
         && FileName::parse_version(&subject.version).is_none()
     {
-        return Err((None, format!("its version is {}", quoted(&subject.version))));
+        return (None, Some(format!("its version is {}", quoted(&subject.version))));
     }
-    if event.rank != record.place {
-        let why = format!("it says that it is number {}, so two runners wrote at once or records are gone", event.rank);
-        return Err((Some(event), why));
-    }
-    Ok(event)
+    let misplaced = (event.rank != record.place)
+        .then(|| format!("it says that it is number {}, so two runners wrote at once or records are gone", event.rank));
+    (Some(event), misplaced)
 }

@@ -9,6 +9,7 @@
 
 mod error;
 mod event;
+mod forecast;
 mod ledger;
 mod repair;
 mod show;
@@ -18,6 +19,7 @@ mod tests;
 
 pub use error::HistoryError;
 pub use event::{Event, Happened, Origin, Subject, What};
+pub use forecast::forecast;
 pub use ledger::{Course, History, Place, Record, Stored};
 pub use repair::{Mending, mend};
 pub use status::{Entry, Given, MigrationState, Script, Status};

@@ -158,7 +158,7 @@ fn what_is_wrong_with_the_files_is_one_sentence_with_the_way_out_and_nothing_run
         "\"V2__b.yaml\" has not run and is older than V3, which has; give it a version after that one"
     );
     assert_eq!(
-        refused(&[a.clone()], &book),
+        refused(std::slice::from_ref(&a), &book),
         "V3 ran here and its file is not there; put the file back, or say with acemq migrate repair that it is gone for good"
     );
     let edited = script("V1__a.yaml", "x");
