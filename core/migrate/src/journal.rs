@@ -3,7 +3,7 @@
 //! A change that cannot be recorded is not made: where [`Journal::before`] fails, the run ends before the change. The journal
 //! explains what happened; where a run goes on is read from the broker's table alone.
 
-use acemq_core::migration::Action;
+use acemq_core::migration::{Action, MigrationPlan};
 use async_trait::async_trait;
 use std::fmt;
 
@@ -21,6 +21,9 @@ pub struct Change<'a> {
 /// Whoever records a run. The lock is held during each call.
 #[async_trait]
 pub trait Journal: Send {
+    /// What is going to be done, before the first change.
+    fn planned(&mut self, _plan: &MigrationPlan) {}
+
     /// The change is about to be made; it is not made when this fails.
     ///
     /// # Errors

@@ -16,7 +16,7 @@ pub use error::RunError;
 pub use journal::{Change, Journal, JournalError, Unrecorded};
 pub use lock::LOCK_QUEUE;
 
-use acemq_core::migration::{Action, MigrationFile, MigrationPlan, Order, Run};
+use acemq_core::migration::{Action, Beginning, MigrationError, MigrationFile, MigrationPlan, Order, Run};
 use acemq_core::state::State;
 use acemq_live::{
     Answer, Client, Management, ManagementError, ManagementFailure, ManagementUrl, Operation, OperationError,
@@ -98,6 +98,32 @@ impl<'a> Runner<'a> {
         &self,
         file: &MigrationFile,
         journal: &mut dyn Journal,
+        progress: impl FnMut(Progress),
+    ) -> Result<Ending, RunError> {
+        self.follow(file, |live| MigrationPlan::new(file, live), journal, progress).await
+    }
+
+    /// Takes a migration back, from wherever it is, to the definitions that the vhost had before its first step. `beginning` is
+    /// what [`MigrationPlan::beginning`] said then: what was there already stays.
+    ///
+    /// # Errors
+    /// As [`Runner::run_recorded`], and when the old queue is deleted.
+    pub async fn undo_recorded(
+        &self,
+        file: &MigrationFile,
+        beginning: &Beginning,
+        journal: &mut dyn Journal,
+        progress: impl FnMut(Progress),
+    ) -> Result<Ending, RunError> {
+        self.follow(file, |live| MigrationPlan::undo(file, live, beginning), journal, progress).await
+    }
+
+    /// Follows a plan to its end, made anew from the table before each step.
+    async fn follow(
+        &self,
+        file: &MigrationFile,
+        first: impl FnOnce(&State) -> Result<MigrationPlan, MigrationError>,
+        journal: &mut dyn Journal,
         mut progress: impl FnMut(Progress),
     ) -> Result<Ending, RunError> {
         let started = Instant::now();
@@ -109,7 +135,8 @@ impl<'a> Runner<'a> {
         let mut node_apis = self.find_node_apis().await?;
         let mut run = Run::new();
         let mut waited_for: Vec<String> = Vec::new();
-        let mut plan = MigrationPlan::new(file, &self.state().await?)?;
+        let mut plan = first(&self.state().await?)?;
+        journal.planned(&plan);
         loop {
             let live = self.state().await?;
             plan = plan.renewed(file, &live)?;

@@ -1,11 +1,11 @@
 //! The history of migrations: kept in the broker, read to its end.
 
-use crate::running::LIMITS;
 use acemq_core::migration::history::{Event, Happened, History, Origin, Place, Subject, What};
 use acemq_live::Client;
 use acemq_migrate::history::{Keeping, Store};
 use acemq_tests::broker::{Cluster, Generation, Vhost};
 use acemq_tests::on_every_broker;
+use acemq_tests::running::LIMITS;
 
 fn event(rank: u64, vhost: &str) -> Event {
     let subject = Subject {
@@ -22,7 +22,7 @@ fn event(rank: u64, vhost: &str) -> Event {
         cluster: "c".to_owned(),
         vhost: vhost.to_owned(),
     };
-    Event::new(rank, What::Migration { subject, happened: Happened::RunBegan }, origin)
+    Event::new(rank, What::Migration { subject, happened: Happened::UndoBegan }, origin)
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {

@@ -3,6 +3,7 @@
 use super::Store;
 use crate::journal::{Change, Journal, JournalError};
 use acemq_core::migration::history::{Event, Happened, History, Origin, Subject, What};
+use acemq_core::migration::{Beginning, MigrationPlan};
 use async_trait::async_trait;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -27,18 +28,20 @@ pub struct Keeper<'s, 'a> {
     subject: Option<Subject>,
     undoing: bool,
     began: bool,
+    beginning: Option<Beginning>,
 }
 
 impl<'s, 'a> Keeper<'s, 'a> {
     /// Writes behind the last record of `history`, which was read from `store` since the lock is held.
     pub fn new(store: &'s mut Store<'a>, history: &'s History, author: &'s Author) -> Self {
         let next = history.next_rank();
-        Self { store, history, author, next, subject: None, undoing: false, began: false }
+        Self { store, history, author, next, subject: None, undoing: false, began: false, beginning: None }
     }
 
     /// What is written from now on is about this migration, which is run or, when `undoing`, taken back.
     pub fn turn_to(&mut self, subject: Subject, undoing: bool) {
         (self.subject, self.undoing, self.began) = (Some(subject), undoing, false);
+        self.beginning = None;
     }
 
     /// Whether a change was begun since the last [`turn_to`](Self::turn_to).
@@ -77,9 +80,14 @@ impl<'s, 'a> Keeper<'s, 'a> {
 
 #[async_trait]
 impl Journal for Keeper<'_, '_> {
+    fn planned(&mut self, plan: &MigrationPlan) {
+        self.beginning = Some(plan.beginning().clone());
+    }
+
     async fn before(&mut self, change: Change<'_>) -> Result<(), JournalError> {
         if !self.began {
-            self.note(if self.undoing { Happened::UndoBegan } else { Happened::RunBegan }).await?;
+            let beginning = self.beginning.take();
+            self.note(if self.undoing { Happened::UndoBegan } else { Happened::RunBegan { beginning } }).await?;
             self.began = true;
         }
         let Change { number: step, of, action } = change;

@@ -6,9 +6,9 @@
 use super::{Author, Keeper, Keeping, Store};
 use crate::{Ending, LOCK_QUEUE, Progress, RunError, Runner};
 use acemq_core::migration::history::{
-    Course, Given, Happened, History, Mending, Place, Script, Status, Subject, What, forecast, mend,
+    Course, Given, Happened, History, Mending, Place, Script, Status, Subject, Untrue, What, forecast, mend, verify,
 };
-use acemq_core::migration::{FileName, MigrationFile, MigrationPlan};
+use acemq_core::migration::{Beginning, FileName, MigrationFile, MigrationPlan};
 use acemq_live::{Answer, Client, Operation};
 
 /// `RESOURCE_LOCKED`
@@ -162,6 +162,46 @@ impl<'a> Session<'a> {
         }
         store.close().await;
         Ok(ran)
+    }
+
+    /// Takes back the newest migration that ran, wherever it is.
+    ///
+    /// # Errors
+    /// When nothing ran, when there is no way back any more, and when broker, management API or history cannot be used.
+    pub async fn undo(&self, folder: &Folder, mut progress: impl FnMut(&Script, Progress)) -> Result<Ran, RunError> {
+        let first = folder.files.first().map(|(script, _)| script);
+        self.runner
+            .lock_or_wait(&mut |what| {
+                if let Some(first) = first {
+                    progress(first, what)
+                }
+            })
+            .await?;
+        let mut store = self.store();
+        let history = History::read(&store.read().await?, self.place.clone());
+        history.check()?;
+        let scripts = folder.scripts();
+        let status = Status::new(&scripts, folder.given, &history, false)?;
+        let script = status.to_undo()?.clone();
+        let Some(file) = folder.file(&script) else { return Ok(Ran { script, ending: Ending::Finished }) };
+        let beginning = history.record(&script.name.version).and_then(|record| record.beginning.clone());
+        let beginning = beginning.unwrap_or_else(Beginning::unrecorded);
+        let mut keeper = Keeper::new(&mut store, &history, &self.author);
+        keeper.turn_to(subject(&script), true);
+        let outcome = self.runner.undo_recorded(file, &beginning, &mut keeper, |what| progress(&script, what)).await;
+        let ending = self.conclude(&history, &script, &mut keeper, outcome, Happened::Undone).await?;
+        store.close().await;
+        Ok(Ran { script, ending })
+    }
+
+    /// What the history says and is not so any more.
+    ///
+    /// # Errors
+    /// When the history cannot be trusted, and when it or the vhost cannot be read.
+    pub async fn verify(&self) -> Result<Vec<Untrue>, RunError> {
+        let history = self.history().await?;
+        history.check()?;
+        Ok(verify(&history, &self.runner.state().await?))
     }
 
     /// Writes down how it ended.

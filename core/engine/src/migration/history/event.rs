@@ -1,5 +1,6 @@
 //! One record of a history: one line of JSON.
 
+use crate::migration::Beginning;
 use serde::{Deserialize, Serialize};
 
 /// Which migration a record is about, as its file was when it was written.
@@ -20,7 +21,11 @@ pub struct Subject {
 #[serde(tag = "happened", rename_all = "snake_case")]
 pub enum Happened {
     /// A run is about to make its first change, or goes on after another one.
-    RunBegan,
+    RunBegan {
+        /// What was there before it of what it declares, for an undo.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        beginning: Option<Beginning>,
+    },
     /// An undo is about to make its first change, or goes on after another one.
     UndoBegan,
     /// A step is about to be made.

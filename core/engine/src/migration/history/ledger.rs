@@ -2,7 +2,7 @@
 
 use super::error::HistoryError;
 use super::event::{Event, FORMAT, Happened, Origin, Subject, What};
-use crate::migration::FileName;
+use crate::migration::{Beginning, FileName};
 use crate::name::quoted;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,6 +64,8 @@ pub struct Record {
     pub error: Option<String>,
     /// Whether its file may be missing.
     pub file_gone: bool,
+    /// What was there before it of what it declares.
+    pub beginning: Option<Beginning>,
     /// Where its last record comes from.
     pub origin: Origin,
 }
@@ -91,6 +93,7 @@ impl Record {
             finished_at: None,
             error: None,
             file_gone: false,
+            beginning: None,
             origin: origin.clone(),
         }
     }
@@ -98,8 +101,13 @@ impl Record {
     fn take(&mut self, subject: &Subject, happened: &Happened, origin: &Origin) {
         let at = || Some(origin.at.clone());
         match happened {
-            Happened::RunBegan | Happened::UndoBegan => {
+            Happened::RunBegan { .. } | Happened::UndoBegan => {
                 let undoing = *happened == Happened::UndoBegan;
+                if let Happened::RunBegan { beginning } = happened
+                    && (!self.ran() || self.beginning.is_none())
+                {
+                    self.beginning.clone_from(beginning);
+                }
                 if !self.is_half_way() || self.started_at.is_none() || self.undoing != undoing {
                     self.started_at = at();
                 }
@@ -150,6 +158,8 @@ pub struct History {
     length: u64,
     records: BTreeMap<Vec<u64>, Record>,
     baseline: Option<Vec<u64>>,
+    /// Every step that was made, in order: the version, and what was done in words.
+    deeds: Vec<(String, String)>,
     damage: BTreeMap<u64, String>,
     /// The first record of another place, and the clusters that they name.
     foreign: Option<Event>,
@@ -164,6 +174,7 @@ impl History {
             length: 0,
             records: BTreeMap::new(),
             baseline: None,
+            deeds: Vec::new(),
             damage: BTreeMap::new(),
             foreign: None,
             foreign_clusters: BTreeSet::new(),
@@ -220,6 +231,9 @@ impl History {
         if *happened == Happened::Baseline {
             self.baseline = self.baseline.take().max(Some(version.clone()));
         }
+        if let Happened::StepDone { action, .. } = happened {
+            self.deeds.push((subject.version.clone(), action.clone()));
+        }
         let record = self.records.entry(version).or_insert_with(|| Record::new(subject, &event.origin));
         record.take(subject, happened, &event.origin);
     }
@@ -252,6 +266,11 @@ impl History {
     /// The newest version of which something is in the broker.
     pub fn newest(&self) -> Option<(&Vec<u64>, &Record)> {
         self.records.iter().rev().find(|(_, record)| record.ran())
+    }
+
+    /// Every step that was made, in order: the version, and what was done in words.
+    pub(super) fn deeds(&self) -> &[(String, String)] {
+        &self.deeds
     }
 
     /// The places that are damaged, each with why.

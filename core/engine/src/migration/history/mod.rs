@@ -16,6 +16,7 @@ mod show;
 mod status;
 #[cfg(test)]
 mod tests;
+mod verify;
 
 pub use error::HistoryError;
 pub use event::{Event, Happened, Origin, Subject, What};
@@ -23,3 +24,4 @@ pub use forecast::forecast;
 pub use ledger::{Course, History, Place, Record, Stored};
 pub use repair::{Mending, mend};
 pub use status::{Entry, Given, MigrationState, Script, Status};
+pub use verify::{Untrue, verify};

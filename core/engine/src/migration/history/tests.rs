@@ -1,7 +1,10 @@
 use super::*;
 use crate::migration::FileName;
+
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+
+const RAN: Happened = Happened::RunBegan { beginning: None };
 
 fn place() -> Place {
     Place { cluster: "rabbit@a".to_owned(), vhost: "/".to_owned() }
@@ -46,7 +49,7 @@ impl Book {
     }
 
     fn ran(mut self, script: &Script) -> Self {
-        self.steps(script, Happened::RunBegan, 1..=3);
+        self.steps(script, RAN, 1..=3);
         self.note(script, Happened::Applied);
         self
     }
@@ -179,7 +182,7 @@ fn what_is_wrong_with_the_files_is_one_sentence_with_the_way_out_and_nothing_run
     assert_eq!(alone(&script("V4__d.yaml", "d"), &book), Ok(1));
     assert_eq!(alone(&b, &book), Err("history_out_of_order"));
     let mut stuck = book.clone();
-    stuck.steps(&script("V4__d.yaml", "d"), Happened::RunBegan, 1..=2);
+    stuck.steps(&script("V4__d.yaml", "d"), RAN, 1..=2);
     assert_eq!(alone(&script("V5__e.yaml", "e"), &stuck), Err("history_half_way"));
     assert_eq!(alone(&script("V4__d.yaml", "d"), &stuck), Ok(1));
 }
@@ -200,7 +203,7 @@ fn a_file_may_be_edited_until_its_first_step() {
 fn how_far_it_is_can_be_read_from_the_status() {
     let a = script("V1__a.yaml", "a");
     let mut book = Book::default();
-    book.steps(&a, Happened::RunBegan, 1..=2);
+    book.steps(&a, RAN, 1..=2);
     let shown = |book: &Book, at_work| {
         let history = book.read();
         let status = Status::new(std::slice::from_ref(&a), Given::Everything, &history, at_work).unwrap();
@@ -215,7 +218,7 @@ fn how_far_it_is_can_be_read_from_the_status() {
     book.note(&a, Happened::Waiting { why: "still 5 messages".into() });
     assert_eq!(shown(&book, false).1, "waiting after step 2 of 3");
     // A run that goes on does not begin anew.
-    book.steps(&a, Happened::RunBegan, [3]);
+    book.steps(&a, RAN, [3]);
     book.note(&a, Happened::Applied);
     let (state, _, json) = shown(&book, false);
     assert_eq!(
@@ -308,7 +311,7 @@ fn an_undo_takes_back_the_newest_that_ran() {
     assert_eq!(undo(&scripts, &book), Err("history_nothing_to_undo"));
     book = book.ran(&scripts[0]).ran(&scripts[1]);
     assert_eq!(undo(&scripts, &book), Ok("V2__b.yaml".into()));
-    book.steps(&scripts[2], Happened::RunBegan, [1]);
+    book.steps(&scripts[2], RAN, [1]);
     assert_eq!(undo(&scripts, &book), Ok("V3__c.yaml".into()));
     assert_eq!(undo(&scripts[..2], &book), Err("history_missing"));
     assert_eq!(
@@ -330,7 +333,7 @@ fn a_baseline_is_set_where_nothing_as_new_ran() {
     assert_eq!(baseline(&book, 2), Err("history_baseline"));
     assert_eq!(baseline(&book, 3), Ok(()));
     let mut stuck = Book::default();
-    stuck.steps(&a, Happened::RunBegan, [1]);
+    stuck.steps(&a, RAN, [1]);
     assert_eq!(baseline(&stuck, 3), Err("history_half_way"));
     assert_eq!(baseline(&book.undone(&a), 1), Ok(()));
 }
@@ -393,7 +396,7 @@ proptest! {
                         prop_assert!(half.is_none_or(|half| half == version), "V{version} ran past {half:?}");
                         last = version;
                         if matches!(deed, Deed::Cut) {
-                            book.steps(&script, Happened::RunBegan, [1]);
+                            book.steps(&script, RAN, [1]);
                             half = Some(version);
                             break;
                         }
