@@ -6,6 +6,8 @@
 //! are one edge. Where there are more nodes than a picture bears, nodes of one shape (same kind, same findings, same edges to
 //! nodes of one shape) are drawn as one with their number.
 
+mod keys;
+mod layers;
 mod layout;
 mod page;
 mod svg;
@@ -17,6 +19,7 @@ use super::world::{Given, World};
 use super::{Options, Report, audit_of};
 use crate::rabbitmq::DestinationType;
 use crate::state::{State, predeclared_exchange};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// From how many nodes on those of one shape are drawn as one.
@@ -55,6 +58,8 @@ pub enum EdgeKind {
 pub struct Node {
     /// What it is.
     pub kind: NodeKind,
+    /// Whether it is a queue, also where it is missing.
+    pub is_queue: bool,
     /// Their names, sorted.
     pub names: Vec<String>,
     /// The worst finding.
@@ -136,12 +141,27 @@ impl Graph {
 }
 
 impl Node {
-    /// One line for it: its name, or how many there are.
+    /// One line for it: its name, or how many there are and what their names have in common.
     pub fn label(&self) -> String {
         match self.names.as_slice() {
             [] => String::new(),
             [one] => one.clone(),
-            [first, .., last] => format!("{} × {first} … {last}", self.names.len()),
+            [first, rest @ ..] => {
+                let (mut start, mut end) = (first.chars().count(), first.chars().count());
+                for other in rest {
+                    start = start.min(first.chars().zip(other.chars()).take_while(|(a, b)| a == b).count());
+                    end = end.min(first.chars().rev().zip(other.chars().rev()).take_while(|(a, b)| a == b).count());
+                }
+                let length = first.chars().count();
+                let end = end.min(length.saturating_sub(start));
+                let prefix: String = first.chars().take(start).collect();
+                let suffix: String = first.chars().skip(length.saturating_sub(end)).collect();
+                if prefix.is_empty() && suffix.is_empty() {
+                    let last = rest.last().unwrap_or(first);
+                    return format!("{} × {first} … {last}", self.names.len());
+                }
+                format!("{} × {prefix}…{suffix}", self.names.len())
+            }
         }
     }
 
@@ -159,7 +179,13 @@ impl Builder {
         let fresh = self.nodes.len();
         let number = *self.numbers.entry((is_queue, name.to_owned())).or_insert(fresh);
         if number == fresh {
-            self.nodes.push(Node { kind, names: vec![name.to_owned()], severity: None, findings: Vec::new() });
+            self.nodes.push(Node {
+                kind,
+                is_queue,
+                names: vec![name.to_owned()],
+                severity: None,
+                findings: Vec::new(),
+            });
         }
         number
     }
@@ -245,6 +271,17 @@ impl Builder {
     }
 }
 
+/// At most so many characters: of a longer text the beginning and the end, where names differ.
+fn shorten(text: &str, longest: usize) -> Cow<'_, str> {
+    let count = text.chars().count();
+    if count <= longest {
+        return Cow::Borrowed(text);
+    }
+    let end = longest * 2 / 5;
+    let start = longest.saturating_sub(end + 1);
+    Cow::Owned(text.chars().take(start).chain(['…']).chain(text.chars().skip(count - end)).collect())
+}
+
 type Edges = BTreeMap<(usize, usize, EdgeKind), Vec<String>>;
 
 /// Nodes of one shape as one: the classes are split by the classes of their neighbours until three rounds are over.
@@ -255,7 +292,7 @@ fn merged(nodes: Vec<Node>, edges: Edges) -> (Vec<Node>, Edges) {
             node.findings.iter().filter_map(|finding| finding.rsplit_once(" [").map(|(_, code)| code.to_owned()));
         codes.collect()
     };
-    let first = nodes.iter().map(|node| (node.kind.clone(), node.severity, codes(node)));
+    let first = nodes.iter().map(|node| (node.kind.clone(), node.is_queue, node.severity, codes(node)));
     let mut classes = numbered(first);
     for _ in 0..ROUNDS {
         let mut around: Vec<BTreeSet<(bool, EdgeKind, usize)>> = vec![BTreeSet::new(); nodes.len()];

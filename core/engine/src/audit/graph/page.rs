@@ -1,41 +1,82 @@
-//! The picture in a page of its own with a search, readable without any network.
+//! The picture in a page of its own: zoom, search, and the findings beside it, without any network.
 
 use super::Graph;
-use super::svg::escaped;
+use super::svg::{LEGEND, class_of, escaped};
+use crate::audit::finding::{Finding, ObjectKind};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-const STYLE: &str = "body{margin:0;font:14px Helvetica,Arial,sans-serif;color:#1a202c;display:flex;flex-direction:column;height:100vh}header{display:flex;gap:16px;align-items:center;padding:8px 16px;border-bottom:1px solid #cbd5e0}h1{font-size:15px;margin:0}input{padding:5px 8px;width:22em;border:1px solid #a0aec0;border-radius:4px}main{display:flex;flex:1;min-height:0}#picture{flex:1;overflow:auto}aside{width:26em;overflow:auto;border-left:1px solid #cbd5e0;padding:8px 16px;box-sizing:border-box}li{margin:0 0 8px;list-style:none}ul{padding:0;margin:0}.error b{color:#c0262d}.warning b{color:#b7791f}.info b{color:#4a5568}.faded{opacity:.12}.found rect{stroke-width:3.5!important}small{color:#4a5568}";
-
-const SCRIPT: &str = "const field=document.getElementById('search'),count=document.getElementById('count'),nodes=[...document.querySelectorAll('g.node')],edges=[...document.querySelectorAll('g.edge')],items=[...document.querySelectorAll('aside li')];function look(){const wanted=field.value.trim().toLowerCase(),hit=new Set();nodes.forEach(n=>{const fits=wanted!==''&&n.dataset.name.toLowerCase().includes(wanted);n.classList.toggle('found',fits);if(fits)hit.add(n.id.slice(1))});const near=new Set(hit);edges.forEach(e=>{const touches=hit.has(e.dataset.from)||hit.has(e.dataset.to);e.classList.toggle('faded',wanted!==''&&!touches);if(touches){near.add(e.dataset.from);near.add(e.dataset.to)}});nodes.forEach(n=>n.classList.toggle('faded',wanted!==''&&!near.has(n.id.slice(1))));items.forEach(i=>i.hidden=wanted!==''&&!i.textContent.toLowerCase().includes(wanted));count.textContent=wanted===''?'':hit.size+' found';const first=nodes.find(n=>n.classList.contains('found'));if(first)first.scrollIntoView({block:'center',inline:'center'})}field.addEventListener('input',look);";
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+/// Nothing is fetched, whatever a name says.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
 impl Graph {
     /// A self-contained HTML page: the picture, a search field, and the findings beside it.
     pub fn to_html(&self) -> String {
-        let mut out = format!(
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<header><h1>{title}</h1><input id=\"search\" type=\"search\" placeholder=\"name of a queue or exchange\" aria-label=\"search\"><small id=\"count\"></small></header>\n<main>\n<div id=\"picture\">\n{}</div>\n<aside>\n",
-            self.to_svg(),
-            title = escaped(&self.title)
-        );
         let summary = self.report.summary();
-        let _ = writeln!(
-            out,
-            "<p>{} errors, {} warnings, {} more worth knowing</p>\n<ul>",
-            summary.error, summary.warning, summary.info
+        let mut out = format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header><h1>{title}</h1><input id=\"search\" type=\"search\" placeholder=\"name of a queue or exchange\" aria-label=\"search\" title=\"/ to search, Enter for the next, Esc to end\"><small id=\"count\" aria-live=\"polite\"></small><button id=\"nearer\" title=\"nearer\">+</button><button id=\"farther\" title=\"farther\">−</button><button id=\"all\">everything</button><small class=\"legend\">{legend}</small></header>\n<main>\n<div id=\"picture\">\n{}</div>\n<aside>\n<p>{} errors, {} warnings, {} more worth knowing</p>\n",
+            self.to_svg(),
+            summary.error,
+            summary.warning,
+            summary.info,
+            title = escaped(&self.title),
+            legend = LEGEND.map(|(kind, word)| format!("<i class=\"{}\"></i>{word}", class_of(kind))).concat()
         );
-        for finding in &self.report.findings {
-            let _ = write!(
-                out,
-                "<li class=\"{}\"><b>{}</b> {}",
-                finding.severity,
-                finding.severity,
-                escaped(&finding.message)
-            );
-            if let Some(example) = &finding.example {
-                let _ = write!(out, "<br><small>{}</small>", escaped(&example.happens));
-            }
-            let _ = writeln!(out, "<br><small>{}: {}</small></li>", finding.code, escaped(&finding.fix));
-        }
-        let _ = write!(out, "</ul>\n</aside>\n</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n");
+        self.findings(&mut out);
+        let _ = write!(out, "</aside>\n</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n");
         out
     }
+
+    /// The findings, those of one code together.
+    fn findings(&self, out: &mut String) {
+        const TOGETHER: usize = 4;
+        let mut numbers: BTreeMap<(bool, &str), usize> = BTreeMap::new();
+        for (number, node) in self.nodes.iter().enumerate() {
+            numbers.extend(node.names.iter().map(|name| ((node.is_queue, name.as_str()), number)));
+        }
+        let mut rest = self.report.findings.as_slice();
+        while let Some(first) = rest.first() {
+            let alike = rest.iter().take_while(|other| other.code == first.code && other.severity == first.severity);
+            let (group, others) = rest.split_at_checked(alike.count().max(1)).unwrap_or((rest, &[]));
+            rest = others;
+            let (severity, code) = (first.severity, first.code);
+            if group.len() < TOGETHER {
+                out.push_str("<ul>\n");
+                group.iter().for_each(|finding| item(out, finding, &numbers));
+                out.push_str("</ul>\n");
+                continue;
+            }
+            let _ = writeln!(
+                out,
+                "<details class=\"{severity}\"><summary><b>{severity}</b> {} × {}</summary>\n<p><small>{code}: {}</small></p>\n<ul>",
+                group.len(),
+                escaped(code.about().condition),
+                escaped(code.about().why)
+            );
+            group.iter().for_each(|finding| item(out, finding, &numbers));
+            out.push_str("</ul>\n</details>\n");
+        }
+    }
+}
+
+fn item(out: &mut String, finding: &Finding, numbers: &BTreeMap<(bool, &str), usize>) {
+    let name = finding.object.name.as_str();
+    let key = match finding.object.kind {
+        ObjectKind::Queue => Some((true, name)),
+        ObjectKind::Exchange => Some((false, name)),
+        ObjectKind::Binding => name.split(" -> ").next().map(|source| (false, source)),
+        ObjectKind::Policy | ObjectKind::OperatorPolicy | ObjectKind::Suppression => None,
+    };
+    let severity = finding.severity;
+    let _ = match key.and_then(|key| numbers.get(&key)) {
+        Some(number) => write!(out, "<li class=\"{severity} at\" data-node=\"{number}\">"),
+        None => write!(out, "<li class=\"{severity}\">"),
+    };
+    let _ = write!(out, "<b>{severity}</b> <bdi>{}</bdi>", escaped(&finding.message));
+    if let Some(example) = &finding.example {
+        let _ = write!(out, "<p><bdi>{}</bdi></p>", escaped(&example.happens));
+    }
+    let _ = writeln!(out, "<p>{}: <bdi>{}</bdi></p></li>", finding.code, escaped(&finding.fix));
 }

@@ -1,74 +1,126 @@
 //! The picture itself, without any other tool.
 
-use super::layout::{HEIGHT, LONGEST, Place, layout};
-use super::text::colour;
-use super::{EdgeKind, Graph, Node, NodeKind};
+use super::keys::key_places;
+use super::layout::{HEIGHT, LONGEST, LONGEST_KEY, Place, Point, layout};
+use super::{EdgeKind, Graph, Node, NodeKind, shorten};
 use crate::audit::codes::Severity;
 use std::fmt::Write as _;
 
-const STYLE: &str = "text{font:11px Helvetica,Arial,sans-serif;fill:#1a202c}.kind,.key{font-size:9px;fill:#4a5568}.key{paint-order:stroke;stroke:#fff;stroke-width:3px}.node rect{fill:#fff;stroke-width:1.2}.node.queue rect{fill:#f7fafc}.node.exchange rect{fill:#ebf4ff}.node.missing rect{stroke-dasharray:4 3}.node.warning rect,.node.error rect{stroke-width:2.5}.node.error rect{fill:#fff5f5}path{fill:none;stroke-width:1.2}.binding{stroke:#4a5568}.alternate{stroke:#a0aec0;stroke-dasharray:2 3}.dead{stroke:#c0262d;stroke-dasharray:6 3}.retry{stroke:#2b6cb0;stroke-dasharray:6 3}";
+/// Plain colours, which every reader knows, and others for dark screens.
+const STYLE: &str = "\
+text{font:11px Helvetica,Arial,'DejaVu Sans',sans-serif;fill:#1a202c}\
+.ground{fill:#fff}.kind,.key,.more{font-size:9px;fill:#4a5568}\
+.key{paint-order:stroke;stroke:#fff;stroke-width:3px}\
+.node rect{fill:#f7fafc;stroke:#4a5568;stroke-width:1.2}\
+.node.exchange rect{fill:#ebf4ff}\
+.node.missing rect{stroke-dasharray:4 3;fill:#fff}\
+.node.several rect{stroke-width:3;stroke-linejoin:round}\
+.node.warning rect{stroke:#b7791f;stroke-width:2.5}.node.error rect{stroke:#c0262d;stroke-width:2.5;fill:#fff5f5}\
+.mark{stroke:none}.warning .mark{fill:#b7791f}.error .mark{fill:#c0262d}.mark+text{fill:#fff;font-weight:bold}\
+path{fill:none;stroke-width:1.2}marker path{stroke:none}\
+.binding{stroke:#4a5568}.alternate{stroke:#8a94a6;stroke-dasharray:2 3}\
+.dead{stroke:#c0262d;stroke-dasharray:7 4}.retry{stroke:#2b6cb0;stroke-width:1.6;stroke-dasharray:9 3 2 3}\
+#binding path{fill:#4a5568}#alternate path{fill:#8a94a6}#dead path{fill:#c0262d}#retry path{fill:#2b6cb0}\
+@media screen and (prefers-color-scheme:dark){\
+text{fill:#edf2f7}.ground{fill:#171923}.kind,.key,.more{fill:#a0aec0}.key{stroke:#171923}\
+.node rect{fill:#2d3748;stroke:#a0aec0}.node.exchange rect{fill:#2a4365}.node.missing rect{fill:#171923}\
+.node.warning rect{stroke:#ecc94b}.node.error rect{stroke:#fc8181;fill:#4a1d22}\
+.warning .mark{fill:#ecc94b}.error .mark{fill:#fc8181}.mark+text{fill:#171923}\
+.binding{stroke:#a0aec0}.alternate{stroke:#718096}.dead{stroke:#fc8181}.retry{stroke:#63b3ed}\
+#binding path{fill:#a0aec0}#alternate path{fill:#718096}#dead path{fill:#fc8181}#retry path{fill:#63b3ed}}";
+
+pub(super) const LEGEND: [(EdgeKind, &str); 4] = [
+    (EdgeKind::Binding, "binding"),
+    (EdgeKind::Alternate, "alternate exchange"),
+    (EdgeKind::DeadLetter, "dead letters"),
+    (EdgeKind::Retry, "back after waiting"),
+];
 
 impl Graph {
     /// A self-contained SVG.
     pub fn to_svg(&self) -> String {
+        const LEGEND_WIDTH: i64 = 620;
+        const LEGEND_HEIGHT: i64 = 40;
         let layout = layout(self);
-        let legend = 40;
-        let (width, height) = (layout.width.max(520), layout.height + legend);
+        let (width, height) = (layout.width.max(LEGEND_WIDTH), layout.height + LEGEND_HEIGHT);
         let mut out = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\">\n<title>{}</title>\n<style>{STYLE}</style>\n<defs>",
             escaped(&self.title)
         );
-        for (name, colour) in
-            [("binding", "#4a5568"), ("alternate", "#a0aec0"), ("dead", "#c0262d"), ("retry", "#2b6cb0")]
-        {
+        for (kind, _) in LEGEND {
             let _ = write!(
                 out,
-                "<marker id=\"{name}\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" style=\"fill:{colour}\"/></marker>"
+                "<marker id=\"{}\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\"/></marker>",
+                class_of(kind)
             );
         }
-        out.push_str("</defs>\n");
-        for edge in &self.edges {
-            let (Some(from), Some(to)) = (layout.places.get(edge.from), layout.places.get(edge.to)) else { continue };
+        let _ = writeln!(out, "</defs>\n<rect class=\"ground\" width=\"{width}\" height=\"{height}\"/>");
+        let keys = key_places(self, &layout);
+        let left_out = self.edges.iter().zip(&keys).filter(|(edge, at)| !edge.label.is_empty() && at.is_none()).count();
+        // Keys stand above every line.
+        let mut written = String::new();
+        for (number, (edge, way)) in self.edges.iter().zip(&layout.ways).enumerate() {
             let class = class_of(edge.kind);
-            let (path, x, y) = curve(*from, *to, edge.kind);
-            let _ = write!(
+            let path = match way.as_slice() {
+                [at] => own_loop(*at),
+                points => curve(points),
+            };
+            let ends = format!("data-from=\"{}\" data-to=\"{}\"", edge.from, edge.to);
+            let _ = writeln!(
                 out,
-                "<g class=\"edge\" data-from=\"{}\" data-to=\"{}\"><path class=\"{class}\" d=\"{path}\" marker-end=\"url(#{class})\"/>",
-                edge.from, edge.to
+                "<g class=\"edge\" {ends}><title>{}</title><path class=\"{class}\" d=\"{path}\" marker-end=\"url(#{class})\"/></g>",
+                escaped(&self.edge_words(number))
             );
-            if !edge.label.is_empty() {
-                let _ = write!(
-                    out,
-                    "<text class=\"key\" x=\"{x}\" y=\"{y}\" text-anchor=\"middle\">{}</text>",
-                    escaped(&cut(&edge.label, LONGEST))
+            if let Some(Some((x, y))) = keys.get(number) {
+                let _ = writeln!(
+                    written,
+                    "<text class=\"key\" {ends} x=\"{x}\" y=\"{y}\" text-anchor=\"middle\">{}</text>",
+                    escaped(&shorten(&edge.label, LONGEST_KEY))
                 );
             }
-            out.push_str("</g>\n");
         }
         for (number, node) in self.nodes.iter().enumerate() {
             if let Some(place) = layout.places.get(number) {
                 draw(&mut out, number, node, *place);
             }
         }
-        let y = height - 14;
-        let mut x = 24;
-        for (class, word) in [
-            ("binding", "binding"),
-            ("alternate", "alternate exchange"),
-            ("dead", "dead letters"),
-            ("retry", "after waiting"),
-        ] {
-            let _ = writeln!(
-                out,
-                "<path class=\"{class}\" d=\"M{x} {}h30\" marker-end=\"url(#{class})\"/><text class=\"kind\" x=\"{}\" y=\"{y}\">{word}</text>",
-                y - 3,
-                x + 36
-            );
-            x += 120;
-        }
+        out.push_str(&written);
+        legend(&mut out, height - 16, left_out);
         out.push_str("</svg>\n");
         out
     }
+
+    /// An edge as a sentence.
+    fn edge_words(&self, number: usize) -> String {
+        let Some(edge) = self.edges.get(number) else { return String::new() };
+        let name = |node: usize| self.nodes.get(node).map(Node::label).unwrap_or_default();
+        let word = LEGEND.iter().find(|(kind, _)| *kind == edge.kind).map_or("", |(_, word)| word);
+        let key = if edge.label.is_empty() { String::new() } else { format!(" [{}]", edge.label) };
+        format!("{word}: {} → {}{key}", name(edge.from), name(edge.to))
+    }
+}
+
+fn legend(out: &mut String, y: i64, left_out: usize) {
+    let mut x = 24;
+    out.push_str("<g class=\"legend\">");
+    for (kind, word) in LEGEND {
+        let class = class_of(kind);
+        let _ = write!(
+            out,
+            "<path class=\"{class}\" d=\"M{x} {}h34\" marker-end=\"url(#{class})\"/><text class=\"more\" x=\"{}\" y=\"{y}\">{word}</text>",
+            y - 3,
+            x + 40
+        );
+        x += 140;
+    }
+    if left_out > 0 {
+        let _ = write!(
+            out,
+            "<text class=\"more\" x=\"24\" y=\"{}\">{left_out} keys have no room: they are in the line's tooltip</text>",
+            y + 12
+        );
+    }
+    out.push_str("</g>\n");
 }
 
 pub(super) const fn class_of(kind: EdgeKind) -> &'static str {
@@ -87,26 +139,25 @@ fn draw(out: &mut String, number: usize, node: &Node, place: Place) {
         NodeKind::Missing => "missing",
     };
     let severity = node.severity.map_or("", Severity::name);
+    let several = if node.names.len() > 1 { " several" } else { "" };
     let round = if kind == "exchange" { HEIGHT / 2 } else { 4 };
     let Place { x, y, width } = place;
     let _ = write!(
         out,
-        "<g class=\"node {kind} {severity}\" id=\"n{number}\" data-name=\"{}\"><title>{}</title><rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{HEIGHT}\" rx=\"{round}\" stroke=\"{}\"/><text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text><text class=\"kind\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+        "<g class=\"node {kind} {severity}{several}\" id=\"n{number}\" data-name=\"{}\"><title>{}</title><rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{HEIGHT}\" rx=\"{round}\"/><text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text><text class=\"kind\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
         escaped(&node.names.join("\n")),
         escaped(&tooltip(node)),
-        colour(node.severity),
         x + width / 2,
         y + 15,
-        escaped(&cut(&node.label(), LONGEST)),
+        escaped(&shorten(&node.label(), LONGEST)),
         x + width / 2,
         y + 27,
-        escaped(node.kind_name())
+        escaped(&shorten(node.kind_name(), LONGEST))
     );
     if node.severity > Some(Severity::Info) {
-        let colour = colour(node.severity);
         let _ = write!(
             out,
-            "<circle cx=\"{}\" cy=\"{y}\" r=\"8\" fill=\"{colour}\"/><text x=\"{}\" y=\"{}\" text-anchor=\"middle\" style=\"fill:#fff;font-weight:bold\">!</text>",
+            "<circle class=\"mark\" cx=\"{}\" cy=\"{y}\" r=\"8\"/><text x=\"{}\" y=\"{}\" text-anchor=\"middle\">!</text>",
             x + width,
             x + width,
             y + 4
@@ -125,36 +176,30 @@ fn tooltip(node: &Node) -> String {
     lines.join("\n")
 }
 
-/// The curve from one box to another, and the place of its label.
-fn curve(from: Place, to: Place, kind: EdgeKind) -> (String, usize, usize) {
-    let (start_x, start_y) = (from.x + from.width, from.y + HEIGHT / 2);
-    let (end_x, end_y) = (to.x, to.y + HEIGHT / 2);
-    if end_x > start_x {
-        let bend = (end_x - start_x) / 2;
-        let path = format!(
-            "M{start_x} {start_y}C{} {start_y} {} {end_y} {end_x} {end_y}",
-            start_x + bend,
-            end_x.saturating_sub(bend)
-        );
-        return (path, start_x + bend, (start_y + end_y) / 2 - 3);
+/// A line through the points: level where it meets a column.
+fn curve(points: &[Point]) -> String {
+    let mut out = String::new();
+    let mut before: Option<Point> = None;
+    for (x, y) in points {
+        let _ = match before {
+            None => write!(out, "M{x} {y}"),
+            Some((_, old_y)) if old_y == *y => write!(out, "H{x}"),
+            Some((old_x, old_y)) => {
+                let middle = (old_x + x) / 2;
+                write!(out, "C{middle} {old_y} {middle} {y} {x} {y}")
+            }
+        };
+        before = Some((*x, *y));
     }
-    // Back to the left: out below the one box and in below the other.
-    let (start_x, start_y) = (from.x + from.width / 2, from.y + HEIGHT);
-    let (end_x, end_y) = (to.x + to.width / 2, to.y + HEIGHT);
-    let down = start_y.max(end_y) + if kind == EdgeKind::Retry { 34 } else { 22 };
-    let path = format!("M{start_x} {start_y}C{start_x} {down} {end_x} {down} {end_x} {end_y}");
-    (path, (start_x + end_x) / 2, down - 8)
+    out
 }
 
-/// At most so many characters.
-fn cut(text: &str, longest: usize) -> String {
-    if text.chars().count() <= longest {
-        return text.to_owned();
-    }
-    text.chars().take(longest - 1).chain(['…']).collect()
+/// A loop at the right side of a box.
+fn own_loop((x, y): Point) -> String {
+    format!("M{x} {}C{} {} {} {} {x} {}", y - 8, x + 34, y - 26, x + 34, y + 26, y + 8)
 }
 
-/// A text inside markup.
+/// A text inside markup. Control characters, and those that turn the direction of what follows, are written out.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -165,9 +210,14 @@ pub(super) fn escaped(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' => out.push('\n'),
-            c if c.is_control() => out.extend(c.escape_default()),
+            c if c.is_control() || turns(c) => out.extend(c.escape_unicode()),
             c => out.push(c),
         }
     }
     out
+}
+
+/// Whether a character is one that Unicode has for turning the direction of text.
+const fn turns(c: char) -> bool {
+    matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
