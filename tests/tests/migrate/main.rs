@@ -3,6 +3,7 @@
 
 mod chaos;
 mod cluster;
+mod counterexamples;
 mod drain;
 mod history;
 mod shapes;
