@@ -2,7 +2,7 @@
 
 use crate::broker::{Node, Vhost};
 use crate::load::{Place, Traffic};
-use acemq_core::migration::MigrationFile;
+use acemq_core::migration::{Beginning, MigrationFile, MigrationPlan};
 use acemq_core::topology::Format;
 use acemq_live::{Client, Limits, Management};
 use acemq_migrate::{Ending, Journal, Progress, RunError, Runner, Unrecorded};
@@ -68,12 +68,8 @@ pub fn migrate_recorded(
     journal: &mut dyn Journal,
     mut watch: impl FnMut(&Progress) -> bool + Send,
 ) -> Option<Result<Ending, RunError>> {
-    let file = MigrationFile::parse(file, Format::Yaml).unwrap();
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    runtime.block_on(async {
-        let client = Client::connect(addresses.amqp.parse().unwrap(), "acemq migrate tests", LIMITS).await.unwrap();
-        let management = Management::new(addresses.management.parse().unwrap(), LIMITS).unwrap();
-        let runner = Runner::new(&client, &management, &addresses.vhost);
+    let file = parsed(file);
+    with_runner(addresses, async |runner| {
         let (sender, mut cut) = tokio::sync::mpsc::unbounded_channel();
         let run = runner.run_recorded(&file, journal, move |progress| {
             if !watch(&progress) {
@@ -86,6 +82,40 @@ pub fn migrate_recorded(
             Some(()) = cut.recv() => None,
             ended = run => Some(ended),
         }
+    })
+}
+
+/// Takes a migration back.
+///
+/// # Panics
+/// When the file cannot be read or the broker cannot be reached.
+pub fn undo(addresses: &Addresses, file: &str, beginning: &Beginning) -> Result<Ending, RunError> {
+    with_runner(addresses, async |runner| runner.undo_recorded(&parsed(file), beginning, &mut Unrecorded, |_| ()).await)
+}
+
+/// The migration's plan for the vhost as it is.
+///
+/// # Panics
+/// When there is none.
+pub fn plan(addresses: &Addresses, file: &str) -> MigrationPlan {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let state = runtime.block_on(async {
+        let management = Management::new(addresses.management.parse().unwrap(), LIMITS).unwrap();
+        management.state(&addresses.vhost).await.unwrap()
+    });
+    MigrationPlan::new(&parsed(file), &state).unwrap()
+}
+
+fn parsed(file: &str) -> MigrationFile {
+    MigrationFile::parse(file, Format::Yaml).unwrap()
+}
+
+fn with_runner<T>(addresses: &Addresses, run: impl AsyncFnOnce(&Runner<'_>) -> T) -> T {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let client = Client::connect(addresses.amqp.parse().unwrap(), "acemq migrate tests", LIMITS).await.unwrap();
+        let management = Management::new(addresses.management.parse().unwrap(), LIMITS).unwrap();
+        run(&Runner::new(&client, &management, &addresses.vhost)).await
     })
 }
 

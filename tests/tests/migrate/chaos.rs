@@ -1,14 +1,11 @@
 //! Runners that die, brokers and APIs that fail: a run that follows finishes, and nothing is lost or doubled.
 
-use acemq_core::migration::{MigrationFile, MigrationPlan};
-use acemq_core::topology::Format;
-use acemq_live::Management;
 use acemq_migrate::{Ending, Progress};
 use acemq_tests::broker::{Generation, Node, Vhost, shared};
 use acemq_tests::load::{Load, Report, Shape};
 use acemq_tests::on_every_broker;
 use acemq_tests::proxy::{self, Fate, Wire};
-use acemq_tests::running::{Addresses, LIMITS, finish, light, migrate, place};
+use acemq_tests::running::{Addresses, finish, light, migrate, place, plan};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,23 +24,17 @@ fn under_load(node: &Node, shape: &str, run: impl FnOnce(&Vhost<'_>, &Addresses,
     report
 }
 
-/// How many steps the migration has, and which of them change something.
-fn steps(addresses: &Addresses, file: &str) -> Vec<(usize, bool)> {
-    let file = MigrationFile::parse(file, Format::Yaml).unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let state = runtime.block_on(async {
-        let management = Management::new(addresses.management.parse().unwrap(), LIMITS).unwrap();
-        management.state(&addresses.vhost).await.unwrap()
-    });
-    let plan = MigrationPlan::new(&file, &state).unwrap();
-    (1..).zip(plan.steps.iter().map(|step| step.action.changes())).collect()
+/// The numbers of the steps that change something.
+fn changes(addresses: &Addresses, file: &str) -> Vec<usize> {
+    let steps = plan(addresses, file).steps;
+    (1..).zip(steps).filter(|(_, step)| step.action.changes()).map(|(number, _)| number).collect()
 }
 
 on_every_broker! {
     fn a_runner_that_is_killed_before_and_after_every_step_is_followed_by_one_that_finishes(node) {
         under_load(node, "overlapping-patterns", |_, addresses, shape| {
             let mut killed = 0;
-            for (number, _) in steps(addresses, &shape.file()).into_iter().filter(|(_, changes)| *changes) {
+            for number in changes(addresses, &shape.file()) {
                 for moment in ["before", "after"] {
                     let status = Command::new(env!("CARGO_BIN_EXE_migrate"))
                         .args(["die", moment, &number.to_string()])

@@ -7,3 +7,4 @@ mod counterexamples;
 mod drain;
 mod history;
 mod shapes;
+mod undo;
