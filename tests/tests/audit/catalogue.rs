@@ -40,7 +40,7 @@ fn every_code_has_a_case() {
 
 #[test]
 fn findings_of_loss_carry_the_message_that_is_lost() {
-    const SHOWN: [Code; 16] = [
+    const SHOWN: [Code; 20] = [
         Code::DeadLetterExchangeMissing,
         Code::DeadLetterQueueMissing,
         Code::DeadLetterLost,
@@ -57,6 +57,10 @@ fn findings_of_loss_carry_the_message_that_is_lost() {
         Code::DeliveryLimitDrops,
         Code::AlternateExchangeBypassed,
         Code::AlternateExchangeCannotRoute,
+        Code::DeadLetterQueueBounded,
+        Code::OverflowOnQuorum,
+        Code::ExchangeLeadsNowhere,
+        Code::HeadersMatchNone,
     ];
     for case in cases::all() {
         let report = audit(&case.state, &case.options);

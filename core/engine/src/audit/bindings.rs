@@ -1,7 +1,7 @@
 //! Bindings that do something else than they look like.
 
 use super::Report;
-use super::codes::Code;
+use super::codes::{Code, Severity};
 use super::exchange::{Exchange, Kind};
 use super::finding::{Finding, ObjectKind, binding_name, few, quoted};
 use super::keys::{Answer, KeySet, shortest, topic_words};
@@ -92,7 +92,11 @@ fn one(world: &World<'_>, exchange: &Exchange<'_>, binding: &BindingDeclaration,
             Some(true) => {
                 let message =
                     format!("headers binding {} asks for no header and takes every message", binding_name(binding));
-                let finding = Finding::new(Code::HeadersMatchAll, object(), message).told_by(&arguments());
+                let mut finding = Finding::new(Code::HeadersMatchAll, object(), message).told_by(&arguments());
+                // The only binding of an exchange misleads nobody: it makes a fanout of it.
+                if exchange.outgoing.len() == 1 {
+                    finding.severity = Severity::Info;
+                }
                 report.add(world.shown_by(finding, exchange, "", &Table::new(), " without any header"));
             }
             Some(false) => {
@@ -100,7 +104,9 @@ fn one(world: &World<'_>, exchange: &Exchange<'_>, binding: &BindingDeclaration,
                     "headers binding {} asks for any of no headers and takes no message",
                     binding_name(binding)
                 );
-                report.add(Finding::new(Code::HeadersMatchNone, object(), message).told_by(&arguments()));
+                let finding = Finding::new(Code::HeadersMatchNone, object(), message).told_by(&arguments());
+                let ending = " without any header, and the binding does not take it";
+                report.add(world.shown_by(finding, exchange, "", &Table::new(), ending));
             }
             None => {}
         },

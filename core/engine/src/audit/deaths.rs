@@ -9,6 +9,7 @@ use super::queue::{DeadLetter, Queue};
 use super::story::Story;
 use super::ways::{Through, Way, Ways, likely_reason};
 use super::world::{Given, World};
+use crate::embedded::DeathReason;
 use crate::rabbitmq::QueueType;
 use crate::state::Presence;
 
@@ -49,7 +50,11 @@ fn settings(world: &World<'_>, queue: &Queue<'_>, report: &mut Report) {
     if quorum && queue.text("overflow") == Some("reject-publish-dlx") {
         let message =
             format!("quorum queue {} has overflow reject-publish-dlx and acts as drop-head", quoted(queue.name));
-        report.add(Finding::new(Code::OverflowOnQuorum, object(), message));
+        let finding = Finding::new(Code::OverflowOnQuorum, object(), message);
+        report.add(match dropped_head(world, queue) {
+            Some(example) => finding.example(example),
+            None => finding,
+        });
     }
     if let (Given::Nothing, Some(limit)) = (&queue.dead_letter, queue.delivery_limit()) {
         let whence = if queue.number("delivery-limit") == Some(20) && !sets_limit(queue) {
@@ -63,10 +68,26 @@ fn settings(world: &World<'_>, queue: &Queue<'_>, report: &mut Report) {
         );
         let way = Way::by_name(queue.name);
         let mut story = Story::new(world, &way, queue.name, queue.name);
-        story.dies(queue.name, crate::embedded::DeathReason::DeliveryLimit);
+        story.dies(queue.name, DeathReason::DeliveryLimit);
         let example = story.lost(", it is gone");
         report.add(Finding::new(Code::DeliveryLimitDrops, object(), message).example(example));
     }
+}
+
+/// A message that makes room for later ones, although publishers were to be refused.
+fn dropped_head(world: &World<'_>, queue: &Queue<'_>) -> Option<Example> {
+    queue.number("max-length")?;
+    let mut story = Story::new(world, &Way::by_name(queue.name), queue.name, queue.name);
+    story.dies(queue.name, DeathReason::MaxLen);
+    let dead = match &queue.dead_letter {
+        Given::Nothing => return Some(story.lost(", and the publisher is not told: it is gone")),
+        Given::Undecided => return None,
+        Given::Value(dead) => dead,
+    };
+    let reach = world.routes(&dead.exchange, dead.key.as_deref().unwrap_or(queue.name), None);
+    let stays = |name: &&str| world.queues.get(*name).is_some_and(|queue| !queue.expires_messages());
+    let certain = !reach.perhaps && reach.queues.iter().all(|name| *name != queue.name && stays(name));
+    certain.then(|| story.reaches(reach.queues, ", and the publisher is not told"))
 }
 
 fn sets_limit(queue: &Queue<'_>) -> bool {

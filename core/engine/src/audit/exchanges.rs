@@ -40,7 +40,15 @@ pub(super) fn check(world: &World<'_>, report: &mut Report) {
                 quoted(exchange.name),
                 few(ends.into_iter().collect::<Vec<_>>().into_iter())
             );
-            report.add(Finding::new(Code::ExchangeLeadsNowhere, object, message));
+            let finding = Finding::new(Code::ExchangeLeadsNowhere, object, message);
+            let taken = exchange.outgoing.first().and_then(|binding| world.sample(&world.keys_of(binding)?));
+            report.add(match taken {
+                Some(key) => {
+                    let ending = ", where a binding takes it to an exchange that drops it";
+                    world.shown_by(finding, exchange, &key, &Table::new(), ending)
+                }
+                None => finding,
+            });
         } else {
             between(world, exchange, report);
         }

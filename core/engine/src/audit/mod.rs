@@ -98,7 +98,7 @@ fn audit_of(world: &world::World<'_>, options: &Options) -> Report {
     loops::check(world, &ways, &cycles, options, &mut report);
     loops::cross_talk(world, &ways, &mut report);
     let targets = loops::dead_targets(world, &ways);
-    retention::check(world, &targets, &cycles, &mut report);
+    retention::check(world, &ways, &targets, &cycles, &mut report);
     exchanges::check(world, &mut report);
     exchanges::queues(world, &targets.keys().copied().collect(), &mut report);
     bindings::check(world, &mut report);

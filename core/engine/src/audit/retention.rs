@@ -2,10 +2,13 @@
 
 use super::Report;
 use super::codes::Code;
-use super::finding::{Finding, few, quoted};
+use super::finding::{Example, Finding, few, quoted};
 use super::loops::Cycle;
 use super::queue::Queue;
+use super::story::Story;
+use super::ways::{Way, Ways, likely_reason};
 use super::world::{Given, World};
+use crate::embedded::DeathReason;
 use crate::rabbitmq::QueueType;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +16,13 @@ use std::collections::{BTreeMap, BTreeSet};
 const DELAY_WORDS: [&str; 5] = ["delay", "delayed", "delays", "wait", "waiting"];
 
 /// Every queue that dead letters come to, and every queue that lets messages wait.
-pub(super) fn check(world: &World<'_>, targets: &BTreeMap<&str, Vec<&str>>, cycles: &[Cycle<'_>], report: &mut Report) {
+pub(super) fn check(
+    world: &World<'_>,
+    ways: &Ways<'_>,
+    targets: &BTreeMap<&str, Vec<&str>>,
+    cycles: &[Cycle<'_>],
+    report: &mut Report,
+) {
     let cyclic: BTreeSet<&str> = cycles.iter().flat_map(Cycle::queues).collect();
     for queue in world.queues.values() {
         let object = || world.queue_object(queue.name);
@@ -25,7 +34,11 @@ pub(super) fn check(world: &World<'_>, targets: &BTreeMap<&str, Vec<&str>>, cycl
                     "queue {} keeps the dead letters of {from} and throws them away: {bounded}",
                     quoted(queue.name)
                 );
-                report.add(Finding::new(Code::DeadLetterQueueBounded, object(), message));
+                let finding = Finding::new(Code::DeadLetterQueueBounded, object(), message);
+                report.add(match deaths.iter().find_map(|from| thrown_away(world, ways, from, queue)) {
+                    Some(example) => finding.example(example),
+                    None => finding,
+                });
             }
             // What comes back from where it waited is the work itself, no dead letter that somebody keeps.
             let waited = |name: &str| world.queues.get(name).is_some_and(|queue| queue.expires_messages());
@@ -70,6 +83,31 @@ fn bounded(queue: &Queue<'_>) -> Option<String> {
         let number = queue.number(key)?;
         Some(format!("{key} is {number} ({})", setting.why))
     })
+}
+
+/// A message that dies in one queue, comes to the bounded one and to no other, and dies there again.
+fn thrown_away(world: &World<'_>, ways: &Ways<'_>, from: &str, queue: &Queue<'_>) -> Option<Example> {
+    let from = world.queues.get(from)?;
+    let dead = from.dead_letters()?;
+    let by_name = Way::by_name(from.name);
+    // With a key of its own for the dead letter it does not matter how the message came in.
+    let way = if dead.key.is_some() { &by_name } else { ways.into(from.name).first()? };
+    let key = world.sample(&way.keys)?;
+    let dying = dead.key.as_deref().or(way.renamed).unwrap_or(&key);
+    let reach = world.routes(&dead.exchange, dying, Some(&way.headers));
+    if from.name == queue.name || reach.perhaps || !reach.queues.iter().eq([&queue.name]) {
+        return None;
+    }
+    let reason = match (queue.number("message-ttl"), queue.number("max-length")) {
+        (Some(_), _) => DeathReason::Expired,
+        (None, Some(_)) if queue.drops_when_full() => DeathReason::MaxLen,
+        _ => return None,
+    };
+    let mut story = Story::new(world, way, &key, from.name);
+    story.dies(from.name, likely_reason(from));
+    story.arrives(queue.name);
+    story.dies(queue.name, reason);
+    Some(story.lost(", it is gone"))
 }
 
 /// Why a queue goes while it holds messages that are wanted later.

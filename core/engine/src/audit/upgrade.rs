@@ -5,13 +5,23 @@ use super::exchange::Kind;
 use super::finding::{Finding, ObjectKind, binding_name, quoted};
 use super::world::World;
 use super::{Options, Report};
-use crate::policy::recognises;
-use crate::rabbitmq::changes::{ALWAYS_TYPED, EXACT_HEADERS, LAZY_MODE_GONE, Since, TWO_HASHES, V4_3};
-use crate::rabbitmq::{Conditions, QueueType, Version, declare_exchange, declare_queue};
-use crate::state::predeclared_exchange;
+use crate::policy::{Policies, Setting, Source, recognises};
+use crate::rabbitmq::changes::{
+    ALWAYS_TYPED, EXACT_HEADERS, IN_MEMORY_GONE, LAZY_MODE_GONE, Since, TWO_HASHES, V4_3, V4_3_QUEUES,
+};
+use crate::rabbitmq::{Broker, Conditions, QueueType, Version, declare_exchange, declare_queue};
+use crate::state::{State, predeclared_exchange};
 use crate::topic::TopicPattern;
-use crate::topology::describe_binding_arguments;
+use crate::topology::{describe_binding_arguments, shown_value};
 use crate::value::Value;
+use std::collections::BTreeSet;
+
+/// What is taken, compared, and has no effect any more.
+const IGNORED: [(&str, Since, &str); 3] = [
+    ("queue-mode", LAZY_MODE_GONE, "3.12"),
+    ("max-in-memory-length", IN_MEMORY_GONE, "3.10"),
+    ("max-in-memory-bytes", IN_MEMORY_GONE, "3.10"),
+];
 
 /// The steps from one version to another.
 struct Upgrade {
@@ -32,6 +42,7 @@ pub(super) fn check(world: &World<'_>, options: &Options, report: &mut Report) {
     let upgrade = Upgrade { from: world.state.broker.version, to };
     policies(world, &upgrade, report);
     queues(world, &upgrade, report);
+    settings(world, &upgrade, report);
     exchanges(world, &upgrade, report);
     bindings(world, &upgrade, report);
 }
@@ -74,9 +85,11 @@ fn policies(world: &World<'_>, upgrade: &Upgrade, report: &mut Report) {
             );
             report.add(Finding::new(Code::UpgradeRefuses, object(), message));
         }
-        if policy.definition.contains("queue-mode") && upgrade.brings(LAZY_MODE_GONE) {
-            let message = format!("queue-mode of policy {} has no effect from 3.12 on", quoted(&policy.name));
-            report.add(Finding::new(Code::UpgradeIgnores, object(), message));
+        for (key, _, version) in IGNORED.into_iter().filter(|(_, since, _)| upgrade.brings(*since)) {
+            if policy.definition.contains(key) {
+                let message = format!("{key} of policy {} has no effect from {version} on", quoted(&policy.name));
+                report.add(Finding::new(Code::UpgradeIgnores, object(), message).told_by(key));
+            }
         }
     }
 }
@@ -120,11 +133,68 @@ fn queues(world: &World<'_>, upgrade: &Upgrade, report: &mut Report) {
             );
             report.add(Finding::new(Code::UpgradeDeliveryLimit, object(), message));
         }
-        if declaration.arguments.contains("x-queue-mode") && upgrade.brings(LAZY_MODE_GONE) {
-            let message = format!("x-queue-mode of queue {} has no effect from 3.12 on", quoted(queue.name));
-            report.add(Finding::new(Code::UpgradeIgnores, object(), message));
+        if let Some(limit) = queue.delivery_limit()
+            && upgrade.brings(V4_3_QUEUES)
+        {
+            let message = format!(
+                "from 4.3 on a message that a consumer puts back to quorum queue {} with basic.nack does not count towards its delivery limit of {limit}",
+                quoted(queue.name)
+            );
+            report.add(Finding::new(Code::UpgradeUncounted, object(), message));
+        }
+        for (key, _, version) in IGNORED.into_iter().filter(|(_, since, _)| upgrade.brings(*since)) {
+            let argument = format!("x-{key}");
+            if declaration.arguments.contains(&argument) {
+                let message = format!("{argument} of queue {} has no effect from {version} on", quoted(queue.name));
+                report.add(Finding::new(Code::UpgradeIgnores, object(), message).told_by(key));
+            }
         }
     }
+}
+
+/// What holds for a queue on one version and not on the other, by the same arguments and policies.
+fn settings(world: &World<'_>, upgrade: &Upgrade, report: &mut Report) {
+    if upgrade.from.is_none() {
+        return;
+    }
+    let mut after = State::empty(Broker::rabbitmq(upgrade.to), world.state.vhost.clone());
+    after.policies.clone_from(&world.state.policies);
+    after.operator_policies.clone_from(&world.state.operator_policies);
+    let after = Policies::new(&after);
+    for queue in world.queues.values() {
+        let then = after.effective(queue.declaration);
+        let (before, then) = (&queue.effective.settings, &then.settings);
+        let keys: BTreeSet<&String> = before.keys().chain(then.keys()).collect();
+        for key in keys.into_iter().filter(|key| !told_elsewhere(key)) {
+            let (before, then) = (before.get(key), then.get(key));
+            let unclear = |setting: Option<&Setting>| setting.is_some_and(|setting| setting.value.is_none());
+            let same =
+                before.and_then(|setting| setting.value.as_ref()) == then.and_then(|setting| setting.value.as_ref());
+            // What a version does by itself is no business of the declarations.
+            let default = |setting: Option<&Setting>| setting.is_none_or(|setting| setting.source == Source::Default);
+            if same || unclear(before) || unclear(then) || default(before) && default(then) {
+                continue;
+            }
+            let shown = |setting: Option<&Setting>| match setting {
+                Some(Setting { value: Some(value), why, .. }) => format!("{} ({why})", shown_value(value)),
+                _ => "not set".to_owned(),
+            };
+            let message = format!(
+                "{key} of queue {} is {}, and {} on RabbitMQ {}",
+                quoted(queue.name),
+                shown(before),
+                shown(then),
+                upgrade.to
+            );
+            let object = world.queue_object(queue.name);
+            report.add(Finding::new(Code::UpgradeSettingChanges, object, message).told_by(key));
+        }
+    }
+}
+
+/// Settings with findings of their own.
+fn told_elsewhere(key: &str) -> bool {
+    key.starts_with("ha-") || IGNORED.iter().any(|(ignored, ..)| *ignored == key)
 }
 
 fn exchanges(world: &World<'_>, upgrade: &Upgrade, report: &mut Report) {

@@ -35,6 +35,8 @@ changes! {
     QUORUM_TTL = (3, 10, 0);
     /// A headers binding may say `all-with-x` or `any-with-x`.
     MATCH_WITH_X = (3, 10, 0);
+    /// Quorum queues keep no messages in memory, so `max-in-memory-…` limits nothing.
+    IN_MEMORY_GONE = (3, 10, 0);
     /// `x-expires` and `x-message-ttl` have an upper limit.
     EXPIRY_LIMIT = (3, 10, 2);
     /// `x-stream-max-segment-size-bytes` has an upper limit.
