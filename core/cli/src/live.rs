@@ -5,12 +5,13 @@ use crate::cli::BrokerArguments;
 use crate::failure::{Failure, STOPPED};
 use crate::input;
 use crate::progress::Progress;
-use acemq_core::migration::MigrationFile;
+use acemq_core::migration::history::Place;
 use acemq_core::plan::{BrokerKind, PlanSession, Settings};
 use acemq_core::state::State;
 use acemq_core::topology::Tables;
 use acemq_live::{BrokerUrl, Client, Ending as DriveEnding, Limits, Management, ManagementUrl, Secret, Width, drive};
-use acemq_migrate::{Ending, Progress as MigrationProgress, RunError, Runner};
+use acemq_migrate::history::{Author, Keeping, Session};
+use acemq_migrate::{RunError, Runner};
 use std::future::Future;
 use std::sync::Arc;
 
@@ -73,18 +74,44 @@ impl Address {
         Self::read(amqp, arguments)
     }
 
-    /// Runs a migration in the vhost.
-    pub fn migrate(self, file: &MigrationFile, progress: impl FnMut(MigrationProgress)) -> Result<Ending, Failure> {
+    /// Whether there is what a migration needs: AMQP to change the vhost, the management API to read it.
+    pub const fn can_migrate(&self) -> bool {
+        self.amqp.is_some() && self.management.is_some()
+    }
+
+    /// Does something with the migrations of the vhost.
+    pub fn migrating<T>(
+        self,
+        keeping: &Keeping,
+        node_management: &[String],
+        work: impl AsyncFnOnce(&Session<'_>) -> Result<T, RunError>,
+    ) -> Result<T, Failure> {
+        let (Some(amqp), Some(url)) = (self.amqp, self.management) else {
+            return Err(Failure::input("give --broker amqp://… and --management http://…"));
+        };
+        let user = url.clone();
+        let nodes = node_management.iter().map(|node| {
+            let node: ManagementUrl = node.parse().map_err(Failure::input)?;
+            Ok(node.with_credentials_of(&user))
+        });
+        let nodes = nodes.collect::<Result<Vec<_>, Failure>>()?;
         block_on(async {
             let limits = Limits::default();
-            let (Some(amqp), Some(management)) = (self.amqp, self.management) else {
-                return Err(Failure::input("give --broker amqp://… and --management http://…"));
-            };
-            let management = Management::new(management, limits).map_err(Failure::broker)?;
+            let management = Management::new(url, limits).map_err(Failure::broker)?;
+            let cluster = management.cluster_name().await.map_err(Failure::broker)?;
             let client = Client::connect(amqp, "acemq migrate", limits).await.map_err(Failure::broker)?;
-            let ending = Runner::new(&client, &management, &self.vhost).run(file, progress).await;
+            let author = Author {
+                by: author(),
+                tool: env!("CARGO_PKG_VERSION").to_owned(),
+                broker: client.broker().to_string(),
+            };
+            let runner = Runner::new(&client, &management, &self.vhost).with_node_apis(nodes);
+            let place = Place { cluster, vhost: self.vhost.clone() };
+            let session = Session::new(runner, &client, keeping.clone(), place, author);
+            let outcome = work(&session).await;
+            drop(session);
             client.close().await;
-            ending.map_err(|error| match &error {
+            outcome.map_err(|error| match &error {
                 RunError::Plan(_) | RunError::Script { .. } | RunError::History(_) => Failure::input(&error),
                 RunError::Management(_) | RunError::Operation(_) | RunError::Locked { .. } | RunError::Journal(_) => {
                     Failure::with_code(&error, STOPPED)
@@ -185,6 +212,16 @@ fn password(arguments: &BrokerArguments) -> Result<Option<Secret>, Failure> {
     };
     let text = String::from_utf8(input::read(file)?).map_err(|_| Failure::input("the password file is not UTF-8"))?;
     Ok(Some(Secret::new(text.trim_end_matches(['\r', '\n']))))
+}
+
+/// Who works here, for the history: user and host.
+fn author() -> String {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let user = variable("USER").or_else(|| variable("LOGNAME")).or_else(|| variable("USERNAME"));
+    let host = variable("HOSTNAME").or_else(|| std::fs::read_to_string("/etc/hostname").ok());
+    let host = host.or_else(|| variable("COMPUTERNAME")).map(|host| host.trim().to_owned());
+    let known: Vec<String> = [user, host].into_iter().flatten().filter(|name| !name.is_empty()).collect();
+    if known.is_empty() { "unknown".to_owned() } else { known.join("@") }
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Failure> {

@@ -194,7 +194,7 @@ const OUTCOMES: [(u8, &str); 7] = [
 ];
 
 /// Which exit code stands for all when several hold: 1, 5, 6, 3, 4, 2.
-fn precedence(code: u8) -> usize {
+pub fn precedence(code: u8) -> usize {
     let order = [BAD_INPUT, NO_BROKER, STOPPED, DIFFERS, UNANSWERED, CREATIONS];
     order.iter().position(|known| *known == code).unwrap_or(order.len())
 }

@@ -3,6 +3,7 @@
 mod bad_input;
 mod evolution;
 mod interrupt;
+mod migrations;
 mod verdicts;
 mod vhosts;
 

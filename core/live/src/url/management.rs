@@ -64,6 +64,12 @@ impl ManagementUrl {
         self
     }
 
+    /// User and password of another address, where this one has none.
+    #[must_use]
+    pub fn with_credentials_of(self, other: &Self) -> Self {
+        self.with_default_credentials(other.user.clone(), other.password.clone())
+    }
+
     /// The same API on another host and port: user, password, TLS options and path stay.
     #[must_use]
     pub fn at(mut self, host: &str, port: u16) -> Self {

@@ -1,0 +1,88 @@
+//! `run` on the embedded broker: the same steps in the same order, with consumers that are always there and queues that are
+//! always empty. For trying files out, and for examples; nothing is kept, so there is no history.
+
+use super::folder;
+use super::teller::Teller;
+use crate::failure::{DIFFERS, Failure};
+use crate::output::Report;
+use acemq_core::embedded::{ConnectionId, EmbeddedBroker};
+use acemq_core::migration::history::{Given, History, Place, Status};
+use acemq_core::migration::{Action, MigrationFile, MigrationPlan, Order, QueueSight, Run};
+use acemq_core::rabbitmq::{DeleteQueue, Refused};
+use acemq_migrate::Progress;
+use acemq_migrate::history::Folder;
+
+/// Runs files on a broker that is forgotten afterwards.
+pub fn run(mut broker: EmbeddedBroker, folder: &Folder, one: bool, is_json: bool) -> Result<Report, Failure> {
+    let place = Place { cluster: "memory".to_owned(), vhost: broker.conditions().vhost.clone() };
+    let history = History::empty(place);
+    let status = Status::new(&folder.scripts(), folder.given, &history, false).map_err(Failure::input)?;
+    let mut teller = Teller::new(is_json, folder.given == Given::Everything, None);
+    for script in status.to_run().map_err(Failure::input)?.into_iter().take(if one { 1 } else { usize::MAX }) {
+        let Some(file) = folder.file(script) else { continue };
+        let stopped = run_file(&mut broker, &script.file, file, |progress| teller.tell(script, progress))?;
+        if let Some(why) = stopped {
+            return Err(Failure::with_code(why, DIFFERS));
+        }
+    }
+    Ok(Report::done(if is_json { "{\"outcome\":\"finished\"}\n" } else { "finished: every step is done\n" }))
+}
+
+/// Why it stopped, unless it came to its end.
+fn run_file(
+    broker: &mut EmbeddedBroker,
+    name: &str,
+    file: &MigrationFile,
+    mut tell: impl FnMut(Progress),
+) -> Result<Option<String>, Failure> {
+    let owner = broker.connect();
+    let mut run = Run::new();
+    let mut now = 0_u64;
+    loop {
+        let live = broker.state();
+        let plan = MigrationPlan::new(file, &live).map_err(|error| folder::refused(name, &error))?;
+        match run.next(&plan, &live, now) {
+            Order::Do(action) => {
+                let number = plan.steps.iter().position(|step| step.action == action).map_or(0, |at| at + 1);
+                perform(broker, owner, &action)
+                    .map_err(|refused| Failure::input(format!("{name}: {} {}", refused.code, refused.text)))?;
+                tell(Progress::Step { number, of: plan.steps.len(), action: action.to_string() });
+            }
+            Order::LookAt(queues) => {
+                let sight = |queue| QueueSight {
+                    queue,
+                    ready: Some(0),
+                    unacknowledged: Some(0),
+                    consumers: if run.waits_for_consumers() { u64::MAX } else { 0 },
+                    lag_ms: 0,
+                };
+                let sights: Vec<QueueSight> = queues.into_iter().map(sight).collect();
+                run.saw_queues(&sights, now);
+            }
+            Order::AskNodes(_) => run.nodes_know(),
+            Order::Pause(ms) => now = now.saturating_add(ms),
+            Order::Finished => return Ok(None),
+            Order::Waiting(why) | Order::Stopped(why) => return Ok(Some(why)),
+        }
+    }
+}
+
+fn perform(broker: &mut EmbeddedBroker, owner: ConnectionId, action: &Action) -> Result<(), Refused> {
+    match action {
+        Action::DeclareQueue(queue) => broker.declare_queue(owner, queue).map(drop),
+        Action::DeclareExchange(exchange) => broker.declare_exchange(owner, exchange),
+        Action::Bind(binding) => broker.bind(owner, binding),
+        Action::Unbind(binding) => broker.unbind(owner, binding),
+        Action::DeleteExchange(exchange) => broker.delete_exchange(owner, &exchange.name, false),
+        Action::DeleteQueue(queue) => broker.delete_queue(owner, queue, DeleteQueue::default()).map(drop),
+        Action::SetPolicy(policy) => {
+            broker.set_policy(policy.clone());
+            Ok(())
+        }
+        Action::DeletePolicy(policy) => {
+            broker.clear_policy(&policy.name);
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,191 @@
+//! `plan`, `run` and `undo`.
+
+use super::places::{Outcome, in_each};
+use super::teller::Teller;
+use super::{FilesArguments, folder, memory};
+use crate::broker::Target;
+use crate::failure::{DIFFERS, Failure, STOPPED};
+use crate::output::{Report, json};
+use acemq_core::migration::history::{Given, Script, Status};
+use acemq_core::migration::{FileName, MigrationPlan};
+use acemq_core::state::State;
+use acemq_migrate::Ending;
+use acemq_migrate::history::Ran;
+use serde_json::json as document;
+use std::fmt::Write as _;
+
+/// What would run; exit code 3 when something must not.
+pub fn plan(arguments: &FilesArguments) -> Result<Report, Failure> {
+    let setting = &arguments.setting;
+    let is_json = setting.format.is_json();
+    if setting.several.vhosts.is_empty() {
+        let target = Target::resolve(&setting.broker, None)?;
+        if !matches!(&target, Target::Real(address) if address.can_migrate()) {
+            return plan_alone(&arguments.files, target.state()?, is_json);
+        }
+    }
+    let folder = folder::read(&arguments.files)?;
+    let keeping = setting.keeping()?;
+    in_each(setting, false, |address, _| {
+        let plans =
+            address.migrating(&keeping, &setting.node_management, async |session| session.plan(&folder).await)?;
+        let code = if plans.iter().any(|(_, plan)| plan.refusal().is_some()) { DIFFERS } else { 0 };
+        let summary = match plans.len() {
+            0 => "nothing to run".to_owned(),
+            _ => {
+                let names: Vec<String> =
+                    plans.iter().map(|(script, _)| format!("V{}", script.name.version_text())).collect();
+                format!("{}{}", if code == 0 { "would run " } else { "must not run: " }, names.join(", "))
+            }
+        };
+        Ok(Outcome {
+            text: text(&plans, folder.given),
+            document: to_document(&plans, folder.given),
+            summary,
+            why: None,
+            code,
+        })
+    })
+}
+
+/// A plan for a vhost that has no history: the embedded broker, an export, or a management API alone. One file is planned as
+/// it stands; the files of a folder one after the other.
+fn plan_alone(path: &str, state: State, is_json: bool) -> Result<Report, Failure> {
+    let alone = |path: &str, state: &State| -> Result<MigrationPlan, Failure> {
+        if path != "-" {
+            let name = std::path::Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned());
+            FileName::parse(&name.unwrap_or_default()).map_err(Failure::input)?;
+        }
+        let file = folder::migration(path)?;
+        MigrationPlan::new(&file, state).map_err(|error| folder::refused(path, &error))
+    };
+    if !std::path::Path::new(path).is_dir() {
+        let plan = alone(path, &state)?;
+        let code = if plan.refusal().is_some() { DIFFERS } else { 0 };
+        let text = if is_json { json(&plan.to_json()) } else { plan.to_text() };
+        return Ok(Report::done(text).with_code(code));
+    }
+    let folder = folder::read(path)?;
+    let history = acemq_core::migration::history::History::empty(acemq_core::migration::history::Place {
+        cluster: String::new(),
+        vhost: state.vhost.clone(),
+    });
+    let status = Status::new(&folder.scripts(), folder.given, &history, false).map_err(Failure::input)?;
+    let mut plans = Vec::new();
+    let mut state = state;
+    for script in status.to_run().map_err(Failure::input)? {
+        let Some(file) = folder.file(script) else { continue };
+        let plan = MigrationPlan::new(file, &state).map_err(|error| folder::refused(&script.file, &error))?;
+        let next = acemq_core::migration::history::forecast(&plan, &state);
+        plans.push((script.clone(), plan));
+        let Some(next) = next else { break };
+        state = next;
+    }
+    let code = if plans.iter().any(|(_, plan)| plan.refusal().is_some()) { DIFFERS } else { 0 };
+    let text = if is_json { json(&to_document(&plans, folder.given)) } else { text(&plans, folder.given) };
+    Ok(Report::done(text).with_code(code))
+}
+
+fn text(plans: &[(Script, MigrationPlan)], given: Given) -> String {
+    match (plans, given) {
+        ([], _) => "nothing to run: every migration is done\n".to_owned(),
+        ([(_, plan)], Given::Some) => plan.to_text(),
+        _ => plans
+            .iter()
+            .map(|(script, plan)| format!("{}\n{}", script.file, plan.to_text()))
+            .collect::<Vec<_>>()
+            .join("\n"),
+    }
+}
+
+fn to_document(plans: &[(Script, MigrationPlan)], given: Given) -> serde_json::Value {
+    match (plans, given) {
+        ([(_, plan)], Given::Some) => plan.to_json(),
+        _ => {
+            let plans: Vec<_> = plans
+                .iter()
+                .map(|(script, plan)| {
+                    document!({ "version": script.name.version_text(), "file": script.file, "plan": plan.to_json() })
+                })
+                .collect();
+            document!({ "format": "acemq.migration_plans/1", "migrations": plans })
+        }
+    }
+}
+
+/// Runs what has not run. Exit code 3 when something must not go on, 6 when it is to be run again.
+pub fn run(arguments: &FilesArguments, one: bool) -> Result<Report, Failure> {
+    let setting = &arguments.setting;
+    let folder = folder::read(&arguments.files)?;
+    let keeping = setting.keeping()?;
+    let is_json = setting.format.is_json();
+    let is_memory = setting.broker.broker.as_deref().is_some_and(|broker| broker.starts_with("memory:"));
+    if is_memory && let Target::Memory(broker) = Target::resolve(&setting.broker, None)? {
+        return memory::run(*broker, &folder, one, is_json);
+    }
+    in_each(setting, true, |address, vhost| {
+        let mut teller = Teller::new(is_json, folder.given == Given::Everything, vhost);
+        let (ran, status) = address.migrating(&keeping, &setting.node_management, async |session| {
+            let ran = session.run(&folder, one, |script, progress| teller.tell(script, progress)).await?;
+            let history = session.history().await?;
+            let status = Status::new(&folder.scripts(), folder.given, &history, false)?;
+            Ok((ran, status.to_json(&history)))
+        })?;
+        Ok(told(&ran, status, "finished: every step is done", "applied"))
+    })
+}
+
+/// Takes back the newest that ran.
+pub fn undo(arguments: &FilesArguments) -> Result<Report, Failure> {
+    let setting = &arguments.setting;
+    let folder = folder::read(&arguments.files)?;
+    let keeping = setting.keeping()?;
+    let is_json = setting.format.is_json();
+    in_each(setting, true, |address, vhost| {
+        let mut teller = Teller::new(is_json, true, vhost);
+        let (ran, status) = address.migrating(&keeping, &setting.node_management, async |session| {
+            let ran = session.undo(&folder, |script, progress| teller.tell(script, progress)).await?;
+            let history = session.history().await?;
+            let status = Status::new(&folder.scripts(), folder.given, &history, false)?;
+            Ok((ran, status.to_json(&history)))
+        })?;
+        Ok(told(std::slice::from_ref(&ran), status, "undone: every step is taken back", "undone"))
+    })
+}
+
+/// How it ended, at the end. The steps were told while they were made.
+fn told(ran: &[Ran], mut status: serde_json::Value, finished: &str, done: &str) -> Outcome {
+    let (mut outcome, mut why, mut code) = ("finished", None, 0);
+    let mut text = String::new();
+    let mut summary = Vec::new();
+    for Ran { script, ending } in ran {
+        let version = format!("V{}", script.name.version_text());
+        match ending {
+            Ending::Finished => summary.push(format!("{version} {done}")),
+            Ending::Waiting(reason) => {
+                (outcome, code) = ("waiting", STOPPED);
+                summary.push(format!("{version} waiting: {reason}"));
+                why = Some(reason.clone());
+            }
+            Ending::Stopped(reason) => {
+                (outcome, code) = ("stopped", DIFFERS);
+                summary.push(format!("{version} stopped: {reason}"));
+                why = Some(reason.clone());
+            }
+        }
+    }
+    if ran.is_empty() {
+        outcome = "nothing_to_run";
+        text.push_str("nothing to run: every migration is done\n");
+        summary.push("nothing to run".to_owned());
+    } else if why.is_none() {
+        let _ = writeln!(text, "{finished}");
+    }
+    if let Some(status) = status.as_object_mut() {
+        let names: Vec<&str> = ran.iter().map(|ran| ran.script.file.as_str()).collect();
+        status.insert("outcome".to_owned(), outcome.into());
+        status.insert("why".to_owned(), why.clone().into());
+        status.insert("ran".to_owned(), names.into());
+    }
+    Outcome { text, document: status, summary: summary.join(", "), why, code }
+}

@@ -1,0 +1,267 @@
+//! The life of a folder of migration files: what runs, what is refused, and what the history says of it.
+
+use crate::{Ran, acemq};
+use acemq_core::rabbitmq::{BindingDeclaration, ExchangeDeclaration, QueueDeclaration};
+use acemq_tests::broker::{Generation, Node, Vhost, shared};
+use acemq_tests::on_every_broker;
+use serde_json::Value as Json;
+use std::path::PathBuf;
+
+const FIRST: &str = "acemq_migration: 1\nchanges: [ { declare: { queue: { name: first } } } ]\n";
+const REPLACE_A: &str = "acemq_migration: 1
+replace: { queue: a, with: { name: a.v2, type: classic } }
+options: { wait_for_consumers: 0, drain: { timeout: 1m, poll: 100ms, stable: 1 } }
+";
+const DECLARE: &str = "acemq_migration: 1
+changes:
+  - declare: { queue: { name: extra, type: classic } }
+  - bind: { exchange: x, queue: extra, routing_key: extra }
+";
+/// Nobody consumes the new queue, so it waits before the switch.
+const WAITS: &str = "acemq_migration: 1
+replace: { queue: b, with: { name: b.v2, type: classic } }
+options: { wait_for_consumers: 1, drain: { timeout: 1s, poll: 100ms, stable: 1 } }
+";
+
+/// A vhost, a folder of files, and where the history is.
+struct Scene<'a> {
+    vhost: Vhost<'a>,
+    folder: PathBuf,
+    history: String,
+}
+
+impl<'a> Scene<'a> {
+    fn set(node: &'a Node, sqlite: bool) -> Self {
+        let vhost = node.fresh_vhost();
+        let channel = vhost.connect().channel().unwrap();
+        channel.declare_exchange(&ExchangeDeclaration::durable("x", "topic")).unwrap();
+        for queue in ["a", "b"] {
+            channel.declare_queue(&QueueDeclaration::durable(queue).with("x-queue-type", "classic")).unwrap();
+            channel.bind(&BindingDeclaration::queue("x", queue, format!("{queue}.*"))).unwrap();
+        }
+        let name = format!("acemq-{}-{}", std::process::id(), vhost.name().replace('/', "_"));
+        let name = format!("{name}-{}", if sqlite { "sqlite" } else { "broker" });
+        let folder = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(folder.join("migrations")).unwrap();
+        let history =
+            if sqlite { format!("sqlite:{}", folder.join("history.db").display()) } else { "broker".to_owned() };
+        Self { vhost, folder, history }
+    }
+
+    fn write(&self, file: &str, text: &str) {
+        std::fs::write(self.folder.join("migrations").join(file), text).unwrap();
+    }
+
+    fn remove(&self, file: &str) {
+        std::fs::remove_file(self.folder.join("migrations").join(file)).unwrap();
+    }
+
+    fn run(&self, command: &[&str]) -> Ran {
+        let takes_files = !["verify", "baseline"].contains(&command[0]);
+        let files = self.folder.join("migrations").display().to_string();
+        let files = if takes_files { vec![files.as_str()] } else { Vec::new() };
+        let management = self.vhost.node().management_url();
+        let mut arguments = [&["migrate"], command, &files, &["--management", &management]].concat();
+        if !command.contains(&"--history") {
+            arguments.extend(["--history", &self.history]);
+        }
+        acemq(&arguments, &self.vhost.amqp_url(), "")
+    }
+
+    /// Version, state and step of each migration.
+    fn states(&self) -> Vec<String> {
+        let ran = self.run(&["status", "--format", "json"]);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+        let status: Json = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!((&status["format"], &status["vhost"]), (&"acemq.migrations/1".into(), &self.vhost.name().into()));
+        let shown =
+            |entry: &Json| format!("{} {}", entry["version"].as_str().unwrap(), entry["state"].as_str().unwrap());
+        status["migrations"].as_array().unwrap().iter().map(shown).collect()
+    }
+
+    fn ends(&self, command: &[&str], code: i32, says: &str) {
+        let ran = self.run(command);
+        assert_eq!(ran.code, code, "{command:?}\n{}{}", ran.err, ran.out);
+        assert!(ran.err.contains(says) || ran.out.contains(says), "{command:?}\n{}{}", ran.err, ran.out);
+    }
+}
+
+impl Drop for Scene<'_> {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn life(node: &Node, sqlite: bool) {
+    let scene = Scene::set(node, sqlite);
+    let start = scene.vhost.definitions();
+    scene.write("V1__first.yaml", FIRST);
+    scene.write("V2__replace_a.yaml", REPLACE_A);
+    scene.write("V3__extra.yaml", DECLARE);
+    assert_eq!(scene.states(), ["1 pending", "2 pending", "3 pending"]);
+    assert_eq!(scene.vhost.definitions(), start, "looking creates nothing");
+
+    // What a baseline covers is neither planned nor run.
+    scene.ends(&["baseline", "1"], 0, "V1 and every older version count as done");
+    scene.ends(&["baseline", "1"], 0, "V1 is the baseline already");
+    let planned = scene.run(&["plan"]);
+    assert_eq!(planned.code, 0, "{}{}", planned.err, planned.out);
+    assert!(!planned.out.contains("V1__"), "{}", planned.out);
+    assert!(planned.out.starts_with("V2__replace_a.yaml\nmigration of queue a to a.v2"), "{}", planned.out);
+    assert!(planned.out.contains("V3__extra.yaml\n2 changes"), "{}", planned.out);
+
+    scene.ends(&["run", "--one"], 0, "finished: every step is done");
+    assert_eq!(scene.states(), ["1 baseline", "2 applied", "3 pending"]);
+    scene.ends(&["baseline", "2"], 1, "V2 ran here, so V2 cannot be where the history begins");
+
+    // Five at once: one runs, the others wait for it and find it done.
+    let five: Vec<Ran> = std::thread::scope(|scope| {
+        let started: Vec<_> = (0..5).map(|_| scope.spawn(|| scene.run(&["run"]))).collect();
+        started.into_iter().map(|runner| runner.join().unwrap()).collect()
+    });
+    assert!(five.iter().all(|ran| ran.code == 0), "{:?}", five.iter().map(|ran| &ran.err).collect::<Vec<_>>());
+    assert_eq!(five.iter().filter(|ran| ran.out.contains("declare queue extra")).count(), 1);
+    assert_eq!(five.iter().filter(|ran| ran.out.contains("nothing to run")).count(), 4);
+    assert_eq!(scene.states(), ["1 baseline", "2 applied", "3 applied"]);
+    scene.ends(&["run"], 0, "nothing to run: every migration is done");
+    scene.ends(&["verify"], 0, "what the history says is true");
+
+    // Files that are not what ran.
+    scene.write("V3__extra.yaml", &DECLARE.replace('\n', "\r\n"));
+    assert_eq!(scene.states()[2], "3 applied", "line ends are no change");
+    scene.write("V3__extra.yaml", &format!("{DECLARE}# one more line\n"));
+    assert_eq!(scene.states()[2], "3 changed");
+    scene.ends(&["plan"], 1, "\"V3__extra.yaml\" was changed after it ran");
+    scene.ends(&["run"], 1, "\"V3__extra.yaml\" was changed after it ran");
+    scene.ends(&["repair"], 0, "only records were changed");
+    scene.ends(&["run"], 0, "nothing to run");
+    scene.write("V2.1__late.yaml", DECLARE);
+    assert_eq!(scene.states()[2], "2.1 out_of_order");
+    scene.ends(&["run"], 1, "\"V2.1__late.yaml\" has not run and is older than V3, which has");
+    scene.remove("V2.1__late.yaml");
+    scene.write("V3.0__twice.yaml", DECLARE);
+    scene.ends(&["run"], 1, "have the same version, 3");
+    scene.remove("V3.0__twice.yaml");
+
+    // Half-way, taken back, and repaired: the history stays true.
+    let before = scene.vhost.definitions();
+    scene.write("V4__replace_b.yaml", WAITS);
+    scene.ends(&["run"], 6, "queue \"b.v2\" has 0 of 1 consumer;");
+    assert_eq!(scene.states()[3], "4 waiting");
+    scene.ends(&["run"], 6, "queue \"b.v2\" has 0 of 1 consumer;");
+    scene.ends(&["undo"], 0, "undone: every step is taken back");
+    assert_eq!(scene.states()[3], "4 undone");
+    assert_eq!(scene.vhost.definitions(), before);
+    scene.ends(&["repair"], 0, "nothing to mend");
+    assert_eq!(scene.states()[3], "4 undone");
+    scene.ends(&["undo"], 1, "plain changes have no undo");
+    scene.remove("V4__replace_b.yaml");
+
+    // A client that was not changed brings the old queue and its binding back.
+    let channel = scene.vhost.connect().channel().unwrap();
+    channel.declare_queue(&QueueDeclaration::durable("a").with("x-queue-type", "classic")).unwrap();
+    channel.bind(&BindingDeclaration::queue("x", "a", "a.*")).unwrap();
+    let verified = scene.run(&["verify"]);
+    assert_eq!(verified.code, 3, "{}{}", verified.err, verified.out);
+    assert!(verified.out.contains("V2: queue a is back; a client declares it when it starts"), "{}", verified.out);
+    assert!(verified.out.contains("V2: binding x -> a [a.*] is back"), "{}", verified.out);
+
+    scene.remove("V2__replace_a.yaml");
+    scene.ends(&["run"], 1, "V2 ran here and its file is not there");
+    scene.ends(&["repair"], 0, "V2: its file is gone for good");
+    scene.ends(&["run"], 0, "nothing to run");
+}
+
+on_every_broker! {
+    fn a_folder_of_files_lives_with_its_history_in_the_broker(node) {
+        life(node, false);
+    }
+
+    fn a_folder_of_files_lives_with_its_history_in_a_file(node) {
+        life(node, true);
+    }
+
+    fn the_same_files_run_in_every_vhost_each_with_its_own_record(node) {
+        let (first, second) = (Scene::set(node, false), Scene::set(node, false));
+        first.write("V1__extra.yaml", DECLARE);
+        first.write("V2__replace_a.yaml", REPLACE_A);
+        let names = [first.vhost.name(), second.vhost.name()].join(",");
+        // The first vhost is one step ahead.
+        first.ends(&["run", "--one"], 0, "finished");
+        let ran = first.run(&["run", "--vhosts", &names]);
+        assert_eq!(ran.code, 0, "{}{}", ran.err, ran.out);
+        let closing = ran.out.rsplit("\n\n").next().unwrap();
+        assert!(closing.contains(&format!("  {}: V2 applied\n", first.vhost.name())), "{}", ran.out);
+        assert!(closing.contains(&format!("  {}: V1 applied, V2 applied\n", second.vhost.name())), "{}", ran.out);
+        let status = first.run(&["status", "--vhosts", &names]);
+        assert!(status.out.contains(&format!("  {}: 2 applied\n", second.vhost.name())), "{}", status.out);
+    }
+
+    fn the_history_of_another_cluster_is_refused_until_somebody_says_that_it_was_renamed(node) {
+        let scene = Scene::set(node, true);
+        scene.write("V1__extra.yaml", DECLARE);
+        scene.ends(&["run"], 0, "finished");
+        let file = rusqlite::Connection::open(scene.folder.join("history.db")).unwrap();
+        let cluster: String = file.query_row("SELECT cluster FROM acemq_history LIMIT 1", [], |row| row.get(0)).unwrap();
+        let renamed = format!("replace(record, '\"cluster\":\"{cluster}\"', '\"cluster\":\"elsewhere\"')");
+        file.execute(&format!("UPDATE acemq_history SET record = {renamed}"), []).unwrap();
+        for command in ["run", "plan"] {
+            scene.ends(&[command], 1, "of cluster \"elsewhere\", and this is vhost");
+        }
+        scene.ends(&["repair"], 0, "nothing to mend");
+        scene.ends(&["repair", "--cluster-renamed"], 0, "took the records of cluster \"elsewhere\" for this one's");
+        scene.ends(&["run"], 0, "nothing to run");
+        // A record that somebody broke by hand.
+        file.execute("UPDATE acemq_history SET record = 'oops' WHERE rank = 2", []).unwrap();
+        scene.ends(&["run"], 1, "record 2 of the history is damaged: it cannot be read");
+        scene.ends(&["repair"], 0, "passed over what cannot be read: record 2");
+        scene.ends(&["run"], 0, "nothing to run");
+    }
+}
+
+#[test]
+fn where_a_broker_has_no_streams_nothing_is_done_before_another_place_for_the_history_is_named() {
+    let Some(node) = shared(Generation::V3_8) else { return };
+    let scene = Scene::set(node, false);
+    scene.write("V1__extra.yaml", DECLARE);
+    let before = scene.vhost.definitions();
+    scene.ends(
+        &["run"],
+        6,
+        "has no streams, in which the history is kept; keep the history in a file with --history sqlite:PATH",
+    );
+    assert_eq!(scene.vhost.definitions(), before);
+    let file = format!("sqlite:{}", scene.folder.join("history.db").display());
+    scene.ends(&["run", "--history", &file], 0, "finished");
+}
+
+#[test]
+fn a_file_is_written_for_each_queue_that_the_topology_asks_for_otherwise() {
+    let folder = std::env::temp_dir().join(format!("acemq-{}-new", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = |name: &str| folder.join(name).display().to_string();
+    let document = |kind: &str| {
+        format!(
+            "acemq: 1\nexchanges: {{ x: {{ type: topic }} }}\nqueues:\n  orders: {{ {kind}, dead_letter: true }}\n  same: {{}}\n  limited: {{ type: classic, arguments: {{ x-max-length: {} }} }}\nbindings:\n  - {{ queue: orders, exchange: x, routing_key: \"order.*\" }}\n",
+            kind.len()
+        )
+    };
+    std::fs::write(path("there.yaml"), document("type: classic")).unwrap();
+    std::fs::write(path("wanted.yaml"), document("type: quorum")).unwrap();
+    let there = format!("memory:{}", path("there.yaml"));
+    let (dir, wanted) = (path("migrations"), path("wanted.yaml"));
+    let new =
+        |arguments: &[&str]| acemq(&[&["migrate", "new", "to quorum", "--dir", &dir], arguments].concat(), &there, "");
+    let written = new(&["--from-plan", &wanted]);
+    assert_eq!((written.code, written.err.as_str()), (0, ""));
+    let file = std::fs::read_to_string(folder.join("migrations/V1__to_quorum.yaml")).unwrap();
+    for part in ["queue: orders\n", "name: orders.v2\n", "dead_letter: true\n", "take the declaration of orders"] {
+        assert!(file.contains(part), "{part}\n{file}");
+    }
+    let planned = acemq(&["migrate", "plan", &dir], &there, "");
+    assert_eq!(planned.code, 0, "{}{}", planned.err, planned.out);
+    let before = file;
+    assert_eq!(new(&[]).out, format!("{}\n", folder.join("migrations/V2__to_quorum.yaml").display()));
+    assert_eq!(std::fs::read_to_string(folder.join("migrations/V1__to_quorum.yaml")).unwrap(), before);
+    std::fs::remove_dir_all(folder).unwrap();
+}
