@@ -80,7 +80,11 @@ impl fmt::Display for Report {
             self.astray,
             self.neighbour_lost,
             self.neighbour_doubled
-        )
+        )?;
+        if !self.is_clean() {
+            write!(f, "; by queue {:?}; such as {:?}", self.by_queue, self.examples)?;
+        }
+        Ok(())
     }
 }
 
@@ -93,6 +97,12 @@ impl Received {
         } else {
             arrivals.first += 1;
         }
+    }
+
+    /// How many came in all, to whatever queue.
+    pub(super) fn total(&self) -> u64 {
+        let queues = lock(&self.queues);
+        queues.values().flat_map(HashMap::values).map(|arrivals| u64::from(arrivals.first + arrivals.again)).sum()
     }
 
     pub(super) fn count(&self, traffic: &Traffic, confirmed: &[u64], returned: &[u64]) -> Report {

@@ -19,8 +19,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How long messages may be on their way after the last one was published.
-const LAST: Duration = Duration::from_secs(90);
+/// When no message came for so long, none is on its way any more.
+const LAST: Duration = Duration::from_secs(20);
 
 /// Messages of one kind.
 #[derive(Debug, Clone)]
@@ -189,10 +189,14 @@ impl Load {
         }
         let seconds = self.started.elapsed().as_secs_f64();
         let (confirmed, returned) = (lock(&self.shared.confirmed).clone(), lock(&self.shared.returned).clone());
-        let deadline = Instant::now() + LAST;
         let count = || self.shared.received.count(&self.traffic, &confirmed, &returned);
-        while Instant::now() < deadline && count().is_short() {
-            thread::sleep(Duration::from_millis(100));
+        let (mut came, mut since) = (0, Instant::now());
+        while since.elapsed() < LAST && count().is_short() {
+            thread::sleep(Duration::from_millis(200));
+            let now = self.shared.received.total();
+            if now != came {
+                (came, since) = (now, Instant::now());
+            }
         }
         self.shared.consumes.store(false, Ordering::SeqCst);
         for consumer in self.consumers {

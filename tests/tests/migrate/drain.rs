@@ -124,4 +124,29 @@ on_every_broker! {
         assert_eq!(outside.purge("old").unwrap(), 3);
         assert_eq!(scene.run(|_| true), Ending::Finished);
     }
+
+    fn a_publisher_by_name_is_noticed_though_consumers_keep_the_queue_empty(node) {
+        let scene = Scene::set(node, 0, "2m");
+        let goes_on = AtomicBool::new(true);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let connection = scene.vhost.connect();
+                let (publisher, consumer) = (connection.channel().unwrap(), connection.channel().unwrap());
+                publisher.confirm_select().unwrap();
+                consumer.consume(&Consume { no_ack: true, ..Consume::from("old") }).unwrap();
+                while goes_on.load(Ordering::SeqCst) {
+                    assert!(publisher.publish_confirmed(&Publish::to("", "old")).unwrap().acknowledged);
+                    while consumer.next_event(Duration::from_millis(50)).unwrap().is_some() {}
+                }
+            });
+            let ending = migrate(&Addresses { watched: true, ..Addresses::of(&scene.vhost) }, &scene.file, |_| true);
+            goes_on.store(false, Ordering::SeqCst);
+            let why = stops(ending.unwrap().unwrap());
+            assert!(why.contains("from outside") && why.contains("by its name"), "{why}");
+        });
+        assert_eq!(scene.left(), 0);
+        // Nobody publishes any more.
+        let ending = migrate(&Addresses { watched: true, ..Addresses::of(&scene.vhost) }, &scene.file, |_| true);
+        assert_eq!(ending.unwrap().unwrap(), Ending::Finished);
+    }
 }

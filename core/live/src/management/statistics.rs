@@ -92,6 +92,16 @@ impl Management {
         }
     }
 
+    /// How many messages were put into a queue since it is there, by whatever way; some seconds late. `None` where the broker
+    /// keeps no such figure, as for a queue that never got one.
+    ///
+    /// # Errors
+    /// When the API cannot be asked, or the queue is not there.
+    pub async fn messages_published_to(&self, vhost: &str, queue: &str) -> Result<Option<u64>, ManagementError> {
+        let details = self.queue_details(vhost, queue).await?;
+        Ok(details.get("message_stats").and_then(|stats| stats.get("publish")).and_then(Json::as_u64))
+    }
+
     async fn queue_details(&self, vhost: &str, queue: &str) -> Result<Json, ManagementError> {
         self.named(async {
             let mut conversation = self.http.open().await?;

@@ -4,6 +4,9 @@
 //! of each RabbitMQ that this machine has, and on a cluster of three; counts what was lost, doubled and returned. Exit code 1
 //! when a run was not clean.
 //!
+//! `migrate without-barrier [ROUNDS]` shows on a 4.3 cluster with a node that hangs for four seconds what is lost when nobody
+//! waits for that node.
+//!
 //! `migrate die before|after STEP AMQP MANAGEMENT VHOST FILE` is the runner that tests let die: it kills itself before or after
 //! that step.
 #![allow(
@@ -15,6 +18,7 @@
 )]
 
 mod dying;
+mod without_barrier;
 
 use acemq_migrate::Ending;
 use acemq_tests::broker::{Cluster, Generation, Node};
@@ -30,7 +34,11 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     if let ["die", moment, step, amqp, management, vhost, file] = words.as_slice() {
         let [amqp, management, vhost] = [amqp, management, vhost].map(|text| (*text).to_owned());
-        return dying::run(moment, step.parse().unwrap(), &Addresses { amqp, management, vhost }, file);
+        return dying::run(moment, step.parse().unwrap(), &Addresses { amqp, management, vhost, watched: false }, file);
+    }
+    if let ["without-barrier", rounds @ ..] = words.as_slice() {
+        let rounds = rounds.first().map_or(3, |count| count.parse().unwrap());
+        return if without_barrier::run(rounds) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
     let messages: u64 =
         words.first().map_or(200_000, |count| count.parse().unwrap_or_else(|_| panic!("{count} is no number")));
@@ -69,7 +77,7 @@ fn run(nodes: &[Node], kind: &str, shape: &Shape, messages: u64) -> bool {
     load.until_published(messages / 20, LIMIT);
     let started = Instant::now();
     let mut notes = Vec::new();
-    let ended = migrate(&Addresses::of(&vhost), &shape.file(), |progress| {
+    let ended = migrate(&Addresses { watched: true, ..Addresses::of(&vhost) }, &shape.file(), |progress| {
         if let acemq_migrate::Progress::Note(note) = progress {
             notes.push(note.clone());
         }
