@@ -1,8 +1,9 @@
-//! One command in one vhost or in several, each with a result of its own.
+//! One command in one vhost or in several, each with a result of its own. A vhost that cannot be had, or that does not end well,
+//! is a result like any other: the rest is still done.
 
 use super::SettingArguments;
 use crate::broker::Target;
-use crate::failure::{Failure, STOPPED};
+use crate::failure::Failure;
 use crate::live::Address;
 use crate::output::{Report, json};
 use crate::vhosts;
@@ -16,6 +17,8 @@ pub struct Outcome {
     pub text: String,
     /// As a document.
     pub document: Json,
+    /// Whether the document is the last of several lines.
+    pub is_line: bool,
     /// One line for the report of several vhosts.
     pub summary: String,
     /// Why it did not end well, for standard error.
@@ -24,16 +27,15 @@ pub struct Outcome {
     pub code: u8,
 }
 
-/// Does it in the vhosts that are asked for, one after the other; with `careful`, the first that does not end well is the last.
+/// Does it in the vhosts that are asked for, one after the other.
 pub fn in_each(
     setting: &SettingArguments,
-    careful: bool,
     mut what: impl FnMut(Address, Option<&str>) -> Result<Outcome, Failure>,
 ) -> Result<Report, Failure> {
     let is_json = setting.format.is_json();
     let Some(choices) = vhosts::chosen(&setting.several, &setting.broker)? else {
-        let Outcome { text, document, why, code, .. } = what(Address::of(&setting.broker)?, None)?;
-        let text = if is_json { line_or_document(&document) } else { text };
+        let Outcome { text, document, is_line, why, code, .. } = what(Address::of(&setting.broker)?, None)?;
+        let text = if is_json { printed(&document, is_line) } else { text };
         return match why {
             Some(why) => Err(Failure { document: Some(text), ..Failure::with_code(why, code) }),
             None => Ok(Report::done(text).with_code(code)),
@@ -43,17 +45,13 @@ pub fn in_each(
     let mut documents = Vec::new();
     let mut summary = format!("{} vhosts\n", choices.len());
     let mut codes = Vec::new();
+    let mut is_line = false;
     for choice in choices {
         let vhost = choice.vhost;
-        let is_over = careful && codes.iter().any(|code| *code != 0);
-        let outcome = if is_over {
-            Err(Failure::with_code("not begun, because the vhost before did not end well", STOPPED))
-        } else {
-            choice.target.and_then(|target| match target {
-                Target::Real(address) if address.can_migrate() => what(*address, Some(&vhost)),
-                _ => Err(Address::of(&setting.broker).err().unwrap_or_else(|| Failure::input("no live broker"))),
-            })
-        };
+        let outcome = choice.target.and_then(|target| match target {
+            Target::Real(address) if address.can_migrate() => what(*address, Some(&vhost)),
+            _ => Err(Address::of(&setting.broker).err().unwrap_or_else(|| Failure::input("no live broker"))),
+        });
         let shown = shown_name(&vhost);
         match outcome {
             Ok(outcome) => {
@@ -66,6 +64,7 @@ pub fn in_each(
                     "vhost": vhost, "exit_code": outcome.code, "error": outcome.why, "result": outcome.document,
                 }));
                 codes.push(outcome.code);
+                is_line |= outcome.is_line;
             }
             Err(failure) => {
                 let why = failure.message.strip_prefix("acemq: ").unwrap_or(&failure.message).to_owned();
@@ -77,14 +76,14 @@ pub fn in_each(
     }
     let code = codes.into_iter().min_by_key(|code| vhosts::precedence(*code)).unwrap_or(0);
     let text = if is_json {
-        json(&document!({ "format": "acemq.migrate_vhosts/1", "vhosts": documents, "exit_code": code }))
+        printed(&document!({ "format": "acemq.migrate_vhosts/1", "vhosts": documents, "exit_code": code }), is_line)
     } else {
         out + &summary
     };
     Ok(Report::done(text).with_code(code))
 }
 
-/// A document for standard output; nothing for none.
-fn line_or_document(document: &Json) -> String {
-    if document.is_null() { String::new() } else { json(document) }
+/// A document for standard output: on one line where lines stand before it.
+fn printed(document: &Json, is_line: bool) -> String {
+    if is_line { format!("{document}\n") } else { json(document) }
 }

@@ -15,7 +15,7 @@ pub fn status(arguments: &FilesArguments) -> Result<Report, Failure> {
     let setting = &arguments.setting;
     let folder = folder::read(&arguments.files)?;
     let keeping = setting.keeping()?;
-    in_each(setting, false, |address, _| {
+    in_each(setting, |address, _| {
         let (history, at_work) = address.migrating(&keeping, &setting.node_management, async |session| {
             Ok((session.history().await?, session.at_work().await))
         })?;
@@ -45,14 +45,14 @@ pub fn status(arguments: &FilesArguments) -> Result<Report, Failure> {
         let counted = states.into_iter().map(|state| (count(state), state.name())).filter(|(count, _)| *count > 0);
         let summary = counted.map(|(count, name)| format!("{count} {name}")).collect::<Vec<_>>().join(", ");
         let summary = if summary.is_empty() { "no migrations".to_owned() } else { summary };
-        Ok(Outcome { text, document: to_json, summary, why: None, code: 0 })
+        Ok(Outcome { text, document: to_json, summary, is_line: false, why: None, code: 0 })
     })
 }
 
 /// Whether what the history says is still true.
 pub fn verify(setting: &SettingArguments) -> Result<Report, Failure> {
     let keeping = setting.keeping()?;
-    in_each(setting, false, |address, _| {
+    in_each(setting, |address, _| {
         let untrue = address.migrating(&keeping, &setting.node_management, async |session| session.verify().await)?;
         let mut text = String::new();
         for finding in &untrue {
@@ -70,7 +70,7 @@ pub fn verify(setting: &SettingArguments) -> Result<Report, Failure> {
             count => (DIFFERS, format!("{count} not true any more")),
         };
         let document = document!({ "format": "acemq.migration_verify/1", "findings": findings });
-        Ok(Outcome { text, document, summary, why: None, code })
+        Ok(Outcome { text, document, summary, is_line: false, why: None, code })
     })
 }
 
@@ -79,7 +79,7 @@ pub fn repair(arguments: &FilesArguments, cluster_renamed: bool) -> Result<Repor
     let setting = &arguments.setting;
     let folder = folder::read(&arguments.files)?;
     let keeping = setting.keeping()?;
-    in_each(setting, true, |address, _| {
+    in_each(setting, |address, _| {
         let mendings = address.migrating(&keeping, &setting.node_management, async |session| {
             session.repair(&folder, cluster_renamed).await
         })?;
@@ -93,7 +93,14 @@ pub fn repair(arguments: &FilesArguments, cluster_renamed: bool) -> Result<Repor
         });
         let said: Vec<&str> = mendings.iter().map(|mending| mending.says.as_str()).collect();
         let document = document!({ "format": "acemq.migration_repair/1", "mended": said });
-        Ok(Outcome { text, document, summary: format!("{} records mended", mendings.len()), why: None, code: 0 })
+        Ok(Outcome {
+            text,
+            document,
+            summary: format!("{} records mended", mendings.len()),
+            is_line: false,
+            why: None,
+            code: 0,
+        })
     })
 }
 
@@ -108,7 +115,7 @@ pub fn baseline(arguments: &BaselineArguments) -> Result<Report, Failure> {
             shown_name(&arguments.version)
         )));
     };
-    in_each(setting, true, |address, _| {
+    in_each(setting, |address, _| {
         let is_new = address.migrating(&keeping, &setting.node_management, async |session| {
             session.baseline(&version, "baseline").await
         })?;
@@ -118,6 +125,6 @@ pub fn baseline(arguments: &BaselineArguments) -> Result<Report, Failure> {
             format!("V{text} is the baseline already\n")
         };
         let document = document!({ "format": "acemq.migration_baseline/1", "version": FileName { version: version.clone(), description: String::new() }.version_text(), "new": is_new });
-        Ok(Outcome { summary: text.trim_end().to_owned(), text, document, why: None, code: 0 })
+        Ok(Outcome { summary: text.trim_end().to_owned(), text, document, is_line: false, why: None, code: 0 })
     })
 }

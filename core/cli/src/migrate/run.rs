@@ -2,15 +2,15 @@
 
 use super::places::{Outcome, in_each};
 use super::teller::Teller;
-use super::{FilesArguments, folder, memory};
+use super::{FilesArguments, SettingArguments, folder, memory};
 use crate::broker::Target;
-use crate::failure::{DIFFERS, Failure, STOPPED};
+use crate::failure::{BAD_INPUT, DIFFERS, Failure, STOPPED};
 use crate::output::{Report, json};
-use acemq_core::migration::history::{Given, Script, Status};
+use acemq_core::migration::history::{Given, History, Place, Script, Status, forecast};
 use acemq_core::migration::{FileName, MigrationPlan};
 use acemq_core::state::State;
 use acemq_migrate::Ending;
-use acemq_migrate::history::Ran;
+use acemq_migrate::history::{Folder, Ran};
 use serde_json::json as document;
 use std::fmt::Write as _;
 
@@ -24,27 +24,23 @@ pub fn plan(arguments: &FilesArguments) -> Result<Report, Failure> {
             return plan_alone(&arguments.files, target.state()?, is_json);
         }
     }
-    let folder = folder::read(&arguments.files)?;
+    plan_live(setting, &folder::read(&arguments.files)?)
+}
+
+fn plan_live(setting: &SettingArguments, folder: &Folder) -> Result<Report, Failure> {
     let keeping = setting.keeping()?;
-    in_each(setting, false, |address, _| {
+    in_each(setting, |address, _| {
         let plans =
-            address.migrating(&keeping, &setting.node_management, async |session| session.plan(&folder).await)?;
+            address.migrating(&keeping, &setting.node_management, async |session| session.plan(folder).await)?;
         let code = if plans.iter().any(|(_, plan)| plan.refusal().is_some()) { DIFFERS } else { 0 };
-        let summary = match plans.len() {
-            0 => "nothing to run".to_owned(),
-            _ => {
-                let names: Vec<String> =
-                    plans.iter().map(|(script, _)| format!("V{}", script.name.version_text())).collect();
-                format!("{}{}", if code == 0 { "would run " } else { "must not run: " }, names.join(", "))
-            }
+        let names: Vec<String> = plans.iter().map(|(script, _)| format!("V{}", script.name.version_text())).collect();
+        let summary = match (plans.len(), code) {
+            (0, _) => "nothing to run".to_owned(),
+            (_, 0) => format!("would run {}", names.join(", ")),
+            _ => format!("must not run: {}", names.join(", ")),
         };
-        Ok(Outcome {
-            text: text(&plans, folder.given),
-            document: to_document(&plans, folder.given),
-            summary,
-            why: None,
-            code,
-        })
+        let (text, document) = (text(&plans, folder.given), to_document(&plans, folder.given));
+        Ok(Outcome { text, document, is_line: false, summary, why: None, code })
     })
 }
 
@@ -66,17 +62,14 @@ fn plan_alone(path: &str, state: State, is_json: bool) -> Result<Report, Failure
         return Ok(Report::done(text).with_code(code));
     }
     let folder = folder::read(path)?;
-    let history = acemq_core::migration::history::History::empty(acemq_core::migration::history::Place {
-        cluster: String::new(),
-        vhost: state.vhost.clone(),
-    });
+    let history = History::empty(Place { cluster: String::new(), vhost: state.vhost.clone() });
     let status = Status::new(&folder.scripts(), folder.given, &history, false).map_err(Failure::input)?;
     let mut plans = Vec::new();
     let mut state = state;
     for script in status.to_run().map_err(Failure::input)? {
         let Some(file) = folder.file(script) else { continue };
         let plan = MigrationPlan::new(file, &state).map_err(|error| folder::refused(&script.file, &error))?;
-        let next = acemq_core::migration::history::forecast(&plan, &state);
+        let next = forecast(&plan, &state);
         plans.push((script.clone(), plan));
         let Some(next) = next else { break };
         state = next;
@@ -123,7 +116,15 @@ pub fn run(arguments: &FilesArguments, one: bool) -> Result<Report, Failure> {
     if is_memory && let Target::Memory(broker) = Target::resolve(&setting.broker, None)? {
         return memory::run(*broker, &folder, one, is_json);
     }
-    in_each(setting, true, |address, vhost| {
+    if !setting.several.vhosts.is_empty() {
+        // Nothing is changed anywhere while something stands against it in one of them.
+        let planned = plan_live(setting, &folder)?;
+        if [BAD_INPUT, DIFFERS].contains(&planned.code) {
+            let why = "nothing was changed, because something stands against it in one of the vhosts";
+            return Err(Failure { document: Some(planned.text), ..Failure::with_code(why, planned.code) });
+        }
+    }
+    in_each(setting, |address, vhost| {
         let mut teller = Teller::new(is_json, folder.given == Given::Everything, vhost);
         let (ran, status) = address.migrating(&keeping, &setting.node_management, async |session| {
             let ran = session.run(&folder, one, |script, progress| teller.tell(script, progress)).await?;
@@ -141,7 +142,7 @@ pub fn undo(arguments: &FilesArguments) -> Result<Report, Failure> {
     let folder = folder::read(&arguments.files)?;
     let keeping = setting.keeping()?;
     let is_json = setting.format.is_json();
-    in_each(setting, true, |address, vhost| {
+    in_each(setting, |address, vhost| {
         let mut teller = Teller::new(is_json, true, vhost);
         let (ran, status) = address.migrating(&keeping, &setting.node_management, async |session| {
             let ran = session.undo(&folder, |script, progress| teller.tell(script, progress)).await?;
@@ -187,5 +188,5 @@ fn told(ran: &[Ran], mut status: serde_json::Value, finished: &str, done: &str) 
         status.insert("why".to_owned(), why.clone().into());
         status.insert("ran".to_owned(), names.into());
     }
-    Outcome { text, document: status, summary: summary.join(", "), why, code }
+    Outcome { text, document: status, is_line: true, summary: summary.join(", "), why, code }
 }

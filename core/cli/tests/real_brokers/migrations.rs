@@ -6,6 +6,11 @@ use acemq_tests::broker::{Generation, Node, Vhost, shared};
 use acemq_tests::on_every_broker;
 use serde_json::Value as Json;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Far longer than it takes; only a hang is longer.
+const LIMIT: Duration = Duration::from_secs(120);
 
 const FIRST: &str = "acemq_migration: 1\nchanges: [ { declare: { queue: { name: first } } } ]\n";
 const REPLACE_A: &str = "acemq_migration: 1
@@ -52,12 +57,17 @@ impl<'a> Scene<'a> {
         std::fs::write(self.folder.join("migrations").join(file), text).unwrap();
     }
 
+    fn file(&self, file: &str) -> String {
+        self.folder.join("migrations").join(file).display().to_string()
+    }
+
     fn remove(&self, file: &str) {
         std::fs::remove_file(self.folder.join("migrations").join(file)).unwrap();
     }
 
     fn run(&self, command: &[&str]) -> Ran {
-        let takes_files = !["verify", "baseline"].contains(&command[0]);
+        let takes_files =
+            !["verify", "baseline"].contains(&command[0]) && command.iter().all(|word| !word.ends_with(".yaml"));
         let files = self.folder.join("migrations").display().to_string();
         let files = if takes_files { vec![files.as_str()] } else { Vec::new() };
         let management = self.vhost.node().management_url();
@@ -77,6 +87,13 @@ impl<'a> Scene<'a> {
         let shown =
             |entry: &Json| format!("{} {}", entry["version"].as_str().unwrap(), entry["state"].as_str().unwrap());
         status["migrations"].as_array().unwrap().iter().map(shown).collect()
+    }
+
+    fn becomes(&self, state: &str) {
+        let deadline = Instant::now() + LIMIT;
+        while !self.states().iter().any(|there| there == state) {
+            assert!(Instant::now() < deadline, "{:?} never became {state}", self.states());
+        }
     }
 
     fn ends(&self, command: &[&str], code: i32, says: &str) {
@@ -193,8 +210,63 @@ on_every_broker! {
         let closing = ran.out.rsplit("\n\n").next().unwrap();
         assert!(closing.contains(&format!("  {}: V2 applied\n", first.vhost.name())), "{}", ran.out);
         assert!(closing.contains(&format!("  {}: V1 applied, V2 applied\n", second.vhost.name())), "{}", ran.out);
+        let lines = first.run(&["run", "--vhosts", &names, "--format", "json"]);
+        let report: Json = serde_json::from_str(lines.out.lines().last().unwrap()).unwrap();
+        assert_eq!((lines.code, &report["vhosts"][0]["result"]["outcome"]), (0, &"nothing_to_run".into()));
+        // What stands against it in one vhost keeps all of them as they are.
+        first.write("V3__declare.yaml", FIRST);
+        second.write("V3__other.yaml", &FIRST.replace("first", "other"));
+        second.ends(&["run", &second.file("V3__other.yaml")], 0, "finished");
+        let before = first.vhost.definitions();
+        first.ends(&["run", "--vhosts", &names], 1, "nothing was changed, because something stands against it in one of the vhosts");
+        assert_eq!(first.vhost.definitions(), before);
+        first.remove("V3__declare.yaml");
         let status = first.run(&["status", "--vhosts", &names]);
-        assert!(status.out.contains(&format!("  {}: 2 applied\n", second.vhost.name())), "{}", status.out);
+        assert!(status.out.contains(&format!("  {}: 2 applied, 1 missing\n", second.vhost.name())), "{}", status.out);
+    }
+
+    fn a_runner_that_is_killed_has_failed_and_the_next_one_goes_on(node) {
+        let scene = Scene::set(node, false);
+        scene.write("V1__replace_b.yaml", &WAITS.replace("timeout: 1s", "timeout: 2m"));
+        let mut runner = Command::new(env!("CARGO_BIN_EXE_acemq"))
+            .args(["migrate", "run", &scene.folder.join("migrations").display().to_string()])
+            .env_clear()
+            .env("ACEMQ_BROKER", scene.vhost.amqp_url())
+            .env("ACEMQ_MANAGEMENT", node.management_url())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        scene.becomes("1 running");
+        // Until its last step before the wait for consumers.
+        let deadline = Instant::now() + LIMIT;
+        while !scene.run(&["status"]).out.contains("running after step 7 of 19") {
+            assert!(Instant::now() < deadline);
+        }
+        runner.kill().unwrap();
+        runner.wait().unwrap();
+        scene.becomes("1 failed");
+        let status = scene.run(&["status"]);
+        assert!(status.out.contains("its runner ended without a word; run again to go on"), "{}", status.out);
+        let channel = scene.vhost.connect().channel().unwrap();
+        channel.consume(&acemq_tests::amqp::Consume::from("b.v2")).unwrap();
+        let ran = scene.run(&["run", "--format", "json"]);
+        assert_eq!(ran.code, 0, "{}{}", ran.err, ran.out);
+        let lines: Vec<Json> = ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!((&lines[0]["step"], &lines[0]["file"]), (&9.into(), &"V1__replace_b.yaml".into()));
+        let report = lines.last().unwrap();
+        assert_eq!((&report["outcome"], &report["migrations"][0]["state"]), (&"finished".into(), &"applied".into()));
+        scene.ends(&["verify"], 0, "what the history says is true");
+        scene.ends(&["undo"], 1, "");
+        assert_eq!(scene.states(), ["1 applied"], "what cannot be taken back stays written down as it is");
+    }
+
+    fn a_step_that_cannot_be_written_down_is_not_made(node) {
+        let mut scene = Scene::set(node, true);
+        scene.write("V1__extra.yaml", DECLARE);
+        let before = scene.vhost.definitions();
+        scene.history = format!("sqlite:{}", scene.folder.join("nowhere").join("history.db").display());
+        scene.ends(&["run"], 6, "cannot use the history in");
+        assert_eq!(scene.vhost.definitions(), before);
     }
 
     fn the_history_of_another_cluster_is_refused_until_somebody_says_that_it_was_renamed(node) {

@@ -214,20 +214,24 @@ impl<'a> Session<'a> {
         finished: Happened,
     ) -> Result<Ending, RunError> {
         let before = history.record(&script.name.version);
-        let half_way = keeper.began() || before.is_some_and(|record| record.is_half_way());
+        let half_way = before.is_some_and(|record| record.is_half_way());
         let said = |course: Course, why: &str| {
-            !keeper.began()
-                && before.is_some_and(|record| record.course == course && record.error.as_deref() == Some(why))
+            before.is_some_and(|record| record.course == course && record.error.as_deref() == Some(why))
+        };
+        // Without a change nothing happened, but a run that has to wait, or cannot go on, is told of.
+        let is_news = |course: Course, why: &str| {
+            let goes_on = finished == Happened::Applied && (half_way || course == Course::Waiting);
+            keeper.began() || (goes_on && !said(course, why))
         };
         match outcome {
             Ok(ending) => {
                 let happened = match &ending {
+                    Ending::Waiting(why) if is_news(Course::Waiting, why) => {
+                        Some(Happened::Waiting { why: why.clone() })
+                    }
+                    Ending::Stopped(why) if is_news(Course::Failed, why) => Some(Happened::Failed { why: why.clone() }),
+                    Ending::Waiting(_) | Ending::Stopped(_) => None,
                     Ending::Finished => Some(finished),
-                    Ending::Waiting(why) if said(Course::Waiting, why) => None,
-                    Ending::Waiting(why) => Some(Happened::Waiting { why: why.clone() }),
-                    // Refused before anything was changed: nothing happened.
-                    Ending::Stopped(why) if !half_way || said(Course::Failed, why) => None,
-                    Ending::Stopped(why) => Some(Happened::Failed { why: why.clone() }),
                 };
                 if let Some(happened) = happened {
                     self.runner.hold_lock().await?;

@@ -1,5 +1,5 @@
-//! Whether what a history says is still true of a vhost: the queues, exchanges and bindings that its steps left behind, and
-//! those that they took away.
+//! Whether what a history says is still true of a vhost: the queues, exchanges, bindings and policies that its steps left
+//! behind, and those that they took away.
 
 use super::ledger::History;
 use crate::migration::Action;
@@ -17,13 +17,16 @@ pub struct Untrue {
 }
 
 /// What steps left behind, by what their words name; each with the version that did it last.
-#[derive(Default)]
 struct Left<'a> {
     there: BTreeMap<&'a str, &'a str>,
     gone: BTreeMap<&'a str, &'a str>,
 }
 
 impl<'a> Left<'a> {
+    const fn new() -> Self {
+        Self { there: BTreeMap::new(), gone: BTreeMap::new() }
+    }
+
     fn put(&mut self, what: &'a str, version: &'a str) {
         self.gone.remove(what);
         self.there.insert(what, version);
@@ -37,7 +40,7 @@ impl<'a> Left<'a> {
 
 /// Compares what the steps of a history did with the vhost as it is.
 pub fn verify(history: &History, live: &State) -> Vec<Untrue> {
-    let (mut queues, mut exchanges, mut bindings) = (Left::default(), Left::default(), Left::default());
+    let [mut queues, mut exchanges, mut bindings, mut policies] = [const { Left::new() }; 4];
     for (version, deed) in history.deeds() {
         let version = version.as_str();
         if let Some(binding) = deed.strip_prefix("bind ") {
@@ -48,6 +51,10 @@ pub fn verify(history: &History, live: &State) -> Vec<Untrue> {
             queues.put(before_details(queue), version);
         } else if let Some(exchange) = deed.strip_prefix("declare exchange ") {
             exchanges.put(before_details(exchange), version);
+        } else if let Some(policy) = deed.strip_prefix("set policy ") {
+            policies.put(policy.split_once(" on ").map_or(policy, |(name, _)| name), version);
+        } else if let Some(policy) = deed.strip_prefix("delete policy ") {
+            policies.take(policy, version);
         } else if let Some(queue) = deed.strip_prefix("delete queue ") {
             queues.take(queue, version);
             bindings.there.retain(|binding, _| !names(binding, queue));
@@ -58,6 +65,7 @@ pub fn verify(history: &History, live: &State) -> Vec<Untrue> {
     }
     let live_queues: BTreeSet<String> = live.queues.keys().map(|name| shown_name(name).into_owned()).collect();
     let live_exchanges: BTreeSet<String> = live.exchanges.keys().map(|name| shown_name(name).into_owned()).collect();
+    let live_policies = live.policies.iter().map(|policy| shown_name(&policy.name).into_owned()).collect();
     let live_bindings: BTreeSet<String> = live
         .bindings
         .iter()
@@ -80,6 +88,9 @@ pub fn verify(history: &History, live: &State) -> Vec<Untrue> {
     compare(&queues, &live_queues, "queue");
     compare(&exchanges, &live_exchanges, "exchange");
     compare(&bindings, &live_bindings, "binding");
+    if live.known.policies {
+        compare(&policies, &live_policies, "policy");
+    }
     untrue.sort();
     untrue
 }
