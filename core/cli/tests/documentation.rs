@@ -13,7 +13,7 @@ fn every_command_of_the_readme_prints_what_it_says() {
 #[test]
 fn every_message_says_what_to_do() {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    for case in ["conformance", "documents", "brokers", "routing", "migrations", "audit"] {
+    for case in ["conformance", "documents", "brokers", "routing", "migrations", "audit", "graph"] {
         assert!(console::run(&cases.join(format!("{case}.md")), &cases.join(case)) > 0);
     }
 }

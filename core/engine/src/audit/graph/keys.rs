@@ -1,7 +1,7 @@
 //! Where the keys of edges are written: beside their line, over no box and no other key.
 
-use super::layout::{HEIGHT, KEY_CHARACTER, LONGEST_KEY, Layout, Point, cells};
-use super::{Graph, shorten};
+use super::layout::{HEIGHT, KEY_CHARACTER, LONGEST_KEY, Layout, Point};
+use super::{Graph, cells, shorten};
 use std::collections::BTreeMap;
 
 /// Height of a key, in pixels.

@@ -2,7 +2,7 @@
 //! column between its nodes.
 
 use super::layers::{Item, Layers, layers};
-use super::{Graph, shorten};
+use super::{Graph, cells, shorten};
 use std::collections::BTreeMap;
 
 /// Width of a character of a label, in pixels, and of one of a key.
@@ -16,9 +16,9 @@ const GAP_OF_COLUMNS: i64 = 80;
 /// The most that keys widen the gap before a column.
 const WIDEST_KEYS: i64 = 220;
 pub(super) const MARGIN: i64 = 28;
-/// The longest label and key that are drawn, in characters.
-pub(super) const LONGEST: usize = 36;
-pub(super) const LONGEST_KEY: usize = 34;
+/// The longest label and key that are drawn, in cells.
+pub(super) const LONGEST: i64 = 40;
+pub(super) const LONGEST_KEY: i64 = 36;
 const SWEEPS: usize = 12;
 
 /// A node's box; the place of its upper left corner.
@@ -39,11 +39,6 @@ pub(super) struct Layout {
     pub(super) ways: Vec<Vec<Point>>,
     pub(super) width: i64,
     pub(super) height: i64,
-}
-
-/// How wide a text is in cells: wide scripts take two.
-pub(super) fn cells(text: &str) -> i64 {
-    text.chars().map(|c| if c >= '\u{1100}' { 2 } else { 1 }).sum()
 }
 
 pub(super) fn layout(graph: &Graph) -> Layout {

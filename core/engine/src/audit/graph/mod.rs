@@ -243,8 +243,10 @@ impl Builder {
                 (Some(key), "") => (true, key.as_str()),
                 (_, exchange) => (false, exchange),
             };
-            let shown = if target.is_empty() { "(default exchange)" } else { target };
-            let to = self.node(is_queue, shown, NodeKind::Missing);
+            let to = match target {
+                "" => self.node(false, "(default exchange)", NodeKind::Exchange("direct".to_owned())),
+                name => self.node(is_queue, name, NodeKind::Missing),
+            };
             let label = if is_queue { String::new() } else { dead.key.clone().unwrap_or_default() };
             self.edges.entry((from, to, kind)).or_default().push(label);
         }
@@ -271,15 +273,46 @@ impl Builder {
     }
 }
 
-/// At most so many characters: of a longer text the beginning and the end, where names differ.
-fn shorten(text: &str, longest: usize) -> Cow<'_, str> {
-    let count = text.chars().count();
-    if count <= longest {
-        return Cow::Borrowed(text);
+/// A text as it is drawn, at most so many cells wide: of a longer one the beginning and the end, where names differ. What
+/// nobody sees or what turns the direction of text is written out.
+fn shorten(text: &str, longest: i64) -> Cow<'_, str> {
+    let hidden = |c: char| c.is_control() || turns(c);
+    let text = if text.contains(hidden) {
+        let visible = text.chars().map(|c| if hidden(c) { c.escape_unicode().to_string() } else { c.to_string() });
+        Cow::Owned(visible.collect())
+    } else {
+        Cow::Borrowed(text)
+    };
+    if cells(&text) <= longest {
+        return text;
     }
-    let end = longest * 2 / 5;
-    let start = longest.saturating_sub(end + 1);
-    Cow::Owned(text.chars().take(start).chain(['…']).chain(text.chars().skip(count - end)).collect())
+    let within = |room: i64| {
+        let mut room = room;
+        move |c: &char| {
+            room -= cell(*c);
+            room >= 0
+        }
+    };
+    let end_room = longest * 2 / 5;
+    let start: String = text.chars().take_while(within(longest - end_room - 1)).collect();
+    let end: Vec<char> = text.chars().rev().take_while(within(end_room)).collect();
+    Cow::Owned(start.chars().chain(['…']).chain(end.into_iter().rev()).collect())
+}
+
+/// How wide a text is in cells of a plain letter.
+fn cells(text: &str) -> i64 {
+    text.chars().map(cell).sum()
+}
+
+/// Wide letters and scripts take two.
+const fn cell(c: char) -> i64 {
+    let wide_script = c >= '\u{1100}' && !matches!(c, '\u{2000}'..='\u{2e7f}');
+    if wide_script || matches!(c, 'W' | 'M' | 'm' | 'w' | '@' | '%') { 2 } else { 1 }
+}
+
+/// Whether a character is one that Unicode has for turning the direction of text.
+const fn turns(c: char) -> bool {
+    matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 type Edges = BTreeMap<(usize, usize, EdgeKind), Vec<String>>;

@@ -2,7 +2,7 @@
 
 use super::keys::key_places;
 use super::layout::{HEIGHT, LONGEST, LONGEST_KEY, Place, Point, layout};
-use super::{EdgeKind, Graph, Node, NodeKind, shorten};
+use super::{EdgeKind, Graph, Node, NodeKind, shorten, turns};
 use crate::audit::codes::Severity;
 use std::fmt::Write as _;
 
@@ -215,9 +215,4 @@ pub(super) fn escaped(text: &str) -> String {
         }
     }
     out
-}
-
-/// Whether a character is one that Unicode has for turning the direction of text.
-const fn turns(c: char) -> bool {
-    matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -213,7 +213,7 @@ fn five_hundred_queues_stand_apart_inside_the_picture_and_no_line_crosses_a_box(
         let keys: Vec<Area> = written
             .map(|(edge, (x, y))| {
                 let text = shorten(&edge.label, layout::LONGEST_KEY);
-                let half = layout::cells(&text) * layout::KEY_CHARACTER / 2;
+                let half = cells(&text) * layout::KEY_CHARACTER / 2;
                 Area { left: x - half, right: x + half, top: y - 9, bottom: y + 2 }
             })
             .collect();
@@ -240,6 +240,16 @@ fn messages_flow_to_the_right_and_only_a_retry_flows_back() {
             ("own".to_owned(), EdgeKind::DeadLetter, "own".to_owned()),
         ]
     );
+}
+
+#[test]
+fn a_long_name_keeps_both_ends_and_what_nobody_sees_is_written_out() {
+    assert_eq!(shorten("orders", 10), "orders");
+    assert_eq!(shorten("orders.new.retry.40s", 10), "order….40s");
+    assert_eq!(shorten("\u{202e}a\tb", 40), "\\u{202e}a\\u{9}b");
+    for name in HOSTILE {
+        assert!(cells(&shorten(name, 20)) <= 20, "{name}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The picture for tools that draw: Graphviz and Mermaid.
 
-use super::{EdgeKind, Graph, NodeKind};
+use super::{EdgeKind, Graph, NodeKind, turns};
 use crate::audit::codes::Severity;
 use std::fmt::Write as _;
 
@@ -79,6 +79,13 @@ impl Graph {
             let label = if label.is_empty() { String::new() } else { format!("|\"{label}\"|") };
             let _ = writeln!(out, "  n{} {arrow}{label} n{}", edge.from, edge.to);
         }
+        for (kind, colour) in [(EdgeKind::DeadLetter, "#c0262d"), (EdgeKind::Retry, "#2b6cb0")] {
+            let numbers = self.edges.iter().enumerate().filter(|(_, edge)| edge.kind == kind);
+            let numbers: Vec<String> = numbers.map(|(number, _)| number.to_string()).collect();
+            if !numbers.is_empty() {
+                let _ = writeln!(out, "  linkStyle {} stroke:{colour}", numbers.join(","));
+            }
+        }
         for severity in [Severity::Error, Severity::Warning] {
             let marked = self.nodes.iter().enumerate().filter(|(_, node)| node.severity == Some(severity));
             let marked: Vec<String> = marked.map(|(number, _)| format!("n{number}")).collect();
@@ -99,7 +106,11 @@ fn quoted(text: &str) -> String {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
             '\n' => out.push_str("\\n"),
-            c if c.is_control() => out.extend(c.escape_default()),
+            c if c.is_control() || turns(c) => {
+                // The backslash itself is shown.
+                out.push('\\');
+                out.extend(c.escape_unicode());
+            }
             c => out.push(c),
         }
     }
@@ -115,7 +126,7 @@ fn plain(text: &str) -> String {
             '"' | '#' | '<' | '>' | '&' | ';' | '|' | '`' => {
                 let _ = write!(out, "#{};", u32::from(c));
             }
-            c if c.is_control() => out.extend(c.escape_default()),
+            c if c.is_control() || turns(c) => out.extend(c.escape_unicode()),
             c => out.push(c),
         }
     }
