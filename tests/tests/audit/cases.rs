@@ -48,6 +48,15 @@ pub fn all() -> Vec<Case> {
     cases
 }
 
+/// A vhost of the lines of `catalogue.txt`.
+pub fn state(lines: &str) -> State {
+    let mut state = State::empty(Broker::rabbitmq(Version::new(4, 0, 5)), "/");
+    for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        assert!(apply(&mut state, line).is_some(), "{line}");
+    }
+    state
+}
+
 fn apply(state: &mut State, line: &str) -> Option<()> {
     let (kind, rest) = line.split_once(' ')?;
     match kind {

@@ -5,4 +5,8 @@ mod cases;
 mod catalogue;
 mod clean;
 mod embedded;
+mod proofs;
 mod real;
+mod reports;
+mod traps;
+mod upgrades;

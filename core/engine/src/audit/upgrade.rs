@@ -164,31 +164,31 @@ fn settings(world: &World<'_>, upgrade: &Upgrade, report: &mut Report) {
     for queue in world.queues.values() {
         let then = after.effective(queue.declaration);
         let (before, then) = (&queue.effective.settings, &then.settings);
-        let keys: BTreeSet<&String> = before.keys().chain(then.keys()).collect();
-        for key in keys.into_iter().filter(|key| !told_elsewhere(key)) {
+        let keys: BTreeSet<&String> = before.keys().chain(then.keys()).filter(|key| !told_elsewhere(key)).collect();
+        let changes = keys.into_iter().filter_map(|key| {
             let (before, then) = (before.get(key), then.get(key));
+            let value = |setting: Option<&'_ Setting>| setting.and_then(|setting| setting.value.clone());
             let unclear = |setting: Option<&Setting>| setting.is_some_and(|setting| setting.value.is_none());
-            let same =
-                before.and_then(|setting| setting.value.as_ref()) == then.and_then(|setting| setting.value.as_ref());
             // What a version does by itself is no business of the declarations.
             let default = |setting: Option<&Setting>| setting.is_none_or(|setting| setting.source == Source::Default);
-            if same || unclear(before) || unclear(then) || default(before) && default(then) {
-                continue;
-            }
-            let shown = |setting: Option<&Setting>| match setting {
-                Some(Setting { value: Some(value), why, .. }) => format!("{} ({why})", shown_value(value)),
-                _ => "not set".to_owned(),
-            };
-            let message = format!(
-                "{key} of queue {} is {}, and {} on RabbitMQ {}",
-                quoted(queue.name),
-                shown(before),
-                shown(then),
-                upgrade.to
-            );
-            let object = world.queue_object(queue.name);
-            report.add(Finding::new(Code::UpgradeSettingChanges, object, message).told_by(key));
+            let same =
+                value(before) == value(then) || unclear(before) || unclear(then) || default(before) && default(then);
+            (!same).then(|| format!("{key} {} becomes {}", shown(before), shown(then)))
+        });
+        let changes: Vec<String> = changes.collect();
+        if !changes.is_empty() {
+            let message =
+                format!("on RabbitMQ {} queue {} changes: {}", upgrade.to, quoted(queue.name), changes.join("; "));
+            report.add(Finding::new(Code::UpgradeSettingChanges, world.queue_object(queue.name), message));
         }
+    }
+}
+
+/// A setting with its reason.
+fn shown(setting: Option<&Setting>) -> String {
+    match setting {
+        Some(Setting { value: Some(value), why, .. }) => format!("{} ({why})", shown_value(value)),
+        _ => "not set".to_owned(),
     }
 }
 
