@@ -1,4 +1,7 @@
 //! What the version to upgrade to refuses, ignores or does differently.
+//!
+//! Only what definitions show: a channel's global prefetch (gone with 4.3), messages above the size limit (16 MiB from 4.0 on)
+//! and feature flags are the business of clients and nodes.
 
 use super::codes::Code;
 use super::exchange::Kind;
