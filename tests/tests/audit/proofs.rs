@@ -243,7 +243,6 @@ on_every_broker! {
             let connection = vhost.connect();
             let channel = connection.channel().unwrap();
             channel.confirm_select().unwrap();
-            println!("{code}");
             show(&Bench { connection, channel });
         }
     }
