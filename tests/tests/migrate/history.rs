@@ -3,9 +3,10 @@
 use acemq_core::migration::history::{Event, Happened, History, Origin, Place, Subject, What};
 use acemq_live::Client;
 use acemq_migrate::history::{Keeping, Store};
-use acemq_tests::broker::{Cluster, Generation, Vhost};
+use acemq_tests::broker::{Cluster, Generation, Node, Vhost};
 use acemq_tests::on_every_broker;
 use acemq_tests::running::LIMITS;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 fn event(rank: u64, vhost: &str) -> Event {
     let subject = Subject {
@@ -73,6 +74,50 @@ on_every_broker! {
             client.close().await;
         });
     }
+
+    fn a_history_has_each_record_once_however_often_connections_are_cut(node) {
+        survive_cut_connections(node);
+    }
+}
+
+/// Whether a record that was cut off is there is not known to whoever wrote it; he looks, and writes it only where it is not.
+fn survive_cut_connections(node: &Node) {
+    let vhost = node.fresh_vhost();
+    let over = AtomicBool::new(false);
+    let (count, cuts) = std::thread::scope(|scope| {
+        let cutter = scope.spawn(|| {
+            let mut cuts = 0;
+            while !over.load(Ordering::SeqCst) && cuts < 4 {
+                node.rabbitmqctl(&["close_all_connections", "--vhost", vhost.name(), "cut by a test"]).unwrap();
+                cuts += 1;
+            }
+            over.store(true, Ordering::SeqCst);
+            cuts
+        });
+        let count = block_on(async {
+            let client = client(&vhost.amqp_url()).await;
+            let mut store = Store::new(&Keeping::Broker, &client, vhost.name());
+            let mut rank = 0;
+            while !over.load(Ordering::SeqCst) {
+                rank += 1;
+                store.append(&event(rank, vhost.name())).await.unwrap();
+            }
+            store.close().await;
+            client.close().await;
+            rank
+        });
+        (count, cutter.join().unwrap())
+    });
+    assert_eq!(cuts, 4);
+    block_on(async {
+        let client = client(&vhost.amqp_url()).await;
+        let mut store = Store::new(&Keeping::Broker, &client, vhost.name());
+        let place = Place { cluster: "c".to_owned(), vhost: vhost.name().to_owned() };
+        let history = History::read(&store.read().await.unwrap(), place);
+        assert_eq!((history.check(), history.next_rank()), (Ok(()), count + 1), "each record once, none lost");
+        store.close().await;
+        client.close().await;
+    });
 }
 
 #[test]
