@@ -11,6 +11,7 @@ import sys
 import durations
 import fingerprints
 import lives
+import migrations
 import names
 import policies
 import problems
@@ -48,7 +49,7 @@ def written(document):
 
 def main():
     files = {}
-    for module in (names, durations, policies, retries, recorded, topics, fingerprints, tables, problems, sessions, routes, lives, vhosts):
+    for module in (names, durations, policies, retries, recorded, topics, fingerprints, tables, problems, sessions, routes, lives, vhosts, migrations):
         for name, operation, how, cases in module.SUITES:
             files[ROOT / "suites" / f"{name}.json"] = written(suite(name, operation, how, cases()))
     counts = {}

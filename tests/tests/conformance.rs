@@ -141,10 +141,6 @@ const WITHOUT_SUITE: &[(&str, &str)] = &[
     ("audit.explain", r#"{"code": "dead_letter_exchange_missing"}"#),
     ("audit.graph", r#"{"state": {"topology": {"text": "queues: { q: { dead_letter: true } }"}}, "form": "dot"}"#),
     (
-        "migration.plan",
-        r#"{"file": "acemq_migration: 1\nreplace: { queue: q, with: { name: q.v2, type: quorum } }\n", "state": {"topology": {"text": "queues: { q: { type: classic } }\nbindings: [ { queue: q, exchange: amq.topic, routing_key: k } ]"}, "rabbitmq": "4.0.5"}}"#,
-    ),
-    (
         "definitions.read",
         r#"{"definitions": {"text": "{\"vhosts\": [{\"name\": \"/\"}], \"queues\": [{\"name\": 5}]}"}}"#,
     ),

@@ -57,7 +57,7 @@ pub use embedded::{
     UserPermissions,
 };
 pub use failure::{Failure, FailureProblem};
-pub use migration::{PlanMigration, PlannedMigration};
+pub use migration::{NextStep, OrderDocument, PlanMigration, PlannedMigration, Saw, StepMigration};
 pub use names::{
     CheckName, CheckedName, DelayText, DerivedNames, ImpliedNames, NameAnswer, Named, RetryQueueName, TextAnswer,
 };
@@ -99,6 +99,7 @@ pub static OPERATIONS: &[Operation] = &[
     Operation::of::<RunBroker>(),
     Operation::of::<Simulate>(),
     Operation::of::<PlanMigration>(),
+    Operation::of::<StepMigration>(),
     Operation::of::<CheckName>(),
     Operation::of::<DelayText>(),
     Operation::of::<ImpliedNames>(),

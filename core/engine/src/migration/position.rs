@@ -59,6 +59,14 @@ impl fmt::Display for Position {
 pub(super) fn undo_in_mind(live: &State, replacement: &Replacement) -> Result<State, MigrationError> {
     let (old, new) = (replacement.old.as_str(), replacement.new.as_str());
     let (between, catch) = scaffolding(old)?;
+    if let Some(hidden) = [&between, &catch].into_iter().find(|name| matches!(live.exchange(name), Presence::Unknown)) {
+        let message = format!(
+            "bindings name exchange {}, which is internal, and the source of the state leaves it out",
+            quoted(hidden)
+        );
+        let help = "give the management API, or add what it lists under /api/exchanges to the definitions";
+        return Err(MigrationError::new("migration_refused", message, help).with("reason", "state_unknown"));
+    }
     let mut initial = live.clone();
     let to_old = |binding: &BindingDeclaration| BindingDeclaration {
         destination: old.to_owned(),

@@ -35,7 +35,8 @@ pub enum Order {
 }
 
 /// A queue as the broker describes it at a moment.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct QueueSight {
     /// Its name.
     pub queue: String,
@@ -43,15 +44,18 @@ pub struct QueueSight {
     pub ready: Option<u64>,
     /// Messages that consumers hold; `None` where nobody tells.
     pub unacknowledged: Option<u64>,
-    /// Consumers.
+    /// Consumers; 0 unless said.
+    #[serde(default)]
     pub consumers: u64,
     /// How long the zeros of its numbers may be old, in milliseconds: 0 for a classic queue, which answers for itself;
     /// statistics of a quorum queue come in rounds.
+    #[serde(default)]
     pub lag_ms: u64,
 }
 
 /// What a run has seen while it waits. Serialises, so that a host may keep it; nothing is lost with it but time.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 pub struct Run {
     /// Which way it goes.
     direction: Direction,
@@ -73,6 +77,8 @@ pub struct Run {
     /// Unacknowledged messages at the last look, and how many looks in a row found more.
     unacknowledged: u64,
     rising: u32,
+    /// Messages at the last look.
+    left: u64,
     seen: BTreeMap<String, u64>,
 }
 
@@ -97,7 +103,7 @@ impl Run {
         if (plan.direction, done) != (self.direction, self.base) {
             *self = Self { direction: plan.direction, base: done, ..Self::default() };
         }
-        while let Some(step) = plan.steps.get(self.base.saturating_add(self.passed)) {
+        while let Some(step) = plan.steps.get(self.step()) {
             if !step.action.changes() {
                 return self.wait(plan, &step.action, step.phase, now_ms);
             }
@@ -234,6 +240,11 @@ impl Run {
         Order::Pause(options.poll_ms)
     }
 
+    /// The position, from 0, of the step that the last order belongs to; the number of steps when all are done.
+    pub const fn step(&self) -> usize {
+        self.base.saturating_add(self.passed)
+    }
+
     /// Whether the queues to look at are looked at for their consumers, and not for their messages.
     pub const fn waits_for_consumers(&self) -> bool {
         self.counts_consumers
@@ -247,6 +258,7 @@ impl Run {
         }
         let held = |sight: &QueueSight| sight.ready.unwrap_or(0).saturating_add(sight.unacknowledged.unwrap_or(0));
         self.seen = sights.iter().map(|sight| (sight.queue.clone(), held(sight))).collect();
+        self.left = self.seen.values().sum();
         self.unclear = sights.iter().any(|sight| sight.ready.is_none() || sight.unacknowledged.is_none());
         let unacknowledged = sights.iter().filter_map(|sight| sight.unacknowledged).sum();
         self.rising = if unacknowledged > self.unacknowledged { self.rising.saturating_add(1) } else { 0 };
@@ -269,8 +281,8 @@ impl Run {
     }
 
     /// Messages that the queues which are waited for still held at the last look.
-    pub fn messages_left(&self) -> u64 {
-        self.seen.values().sum()
+    pub const fn messages_left(&self) -> u64 {
+        self.left
     }
 }
 

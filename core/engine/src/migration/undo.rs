@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 ///
 /// Taken from a plan before its first step ([`MigrationPlan::beginning`](super::MigrationPlan::beginning)) and recorded; an
 /// undo leaves these alone.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Beginning {
     /// Them, in words: `queue orders.v2`, `exchange acemq.dlx`, `binding acemq.dlx -> orders.v2.dlq [orders.v2.dlq]`.
