@@ -10,6 +10,35 @@ func ReadState(source Source) (json.RawMessage, error) {
 	return state, err
 }
 
+// ImportEffect is what an import would not simply create.
+type ImportEffect struct {
+	// Outcome is "refused", "skipped" or "changed".
+	Outcome string `json:"outcome"`
+	VHost   string `json:"vhost"`
+	Message string `json:"message"`
+	// At is the place in the export, with line and column.
+	At json.RawMessage `json:"at,omitempty"`
+}
+
+// PreviewImport is what importing an export would skip, refuse or change, in the order of the file, on a broker of that RabbitMQ
+// version that holds these vhosts. A fresh broker has "/"; the newest known version is meant by "".
+func PreviewImport(definitions string, there []Source, rabbitmq string) ([]ImportEffect, error) {
+	input := map[string]any{"definitions": map[string]any{"text": definitions}}
+	setIf(input, "rabbitmq", rabbitmq)
+	if len(there) > 0 {
+		states := make([]any, 0, len(there))
+		for _, vhost := range there {
+			states = append(states, vhost.input)
+		}
+		input["there"] = states
+	}
+	var answer struct {
+		Effects []ImportEffect `json:"effects"`
+	}
+	err := Call("definitions.preview", input, &answer)
+	return answer.Effects, err
+}
+
 // EffectiveSetting is what holds for a queue or an exchange under one key, and where it comes from.
 type EffectiveSetting struct {
 	Value json.RawMessage `json:"value"`

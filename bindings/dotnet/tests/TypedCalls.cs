@@ -76,6 +76,10 @@ namespace AceMq.Core.Tests
                     return () => Preview(input);
                 case "definitions.state":
                     return HasVhost(input) ? () => VhostOf(input.Object("state")).State() : (Func<IReadOnlyDictionary<string, object>>)null;
+                case "migration.plan":
+                    return HasVhost(input) ? () => PlanMigration(input) : (Func<IReadOnlyDictionary<string, object>>)null;
+                case "migration.step":
+                    return HasVhost(input) ? () => StepMigration(input) : (Func<IReadOnlyDictionary<string, object>>)null;
                 case "definitions.to_topology":
                     return HasVhost(input) ? () => ToTopology(input) : (Func<IReadOnlyDictionary<string, object>>)null;
                 case "topology.to_definitions":
@@ -395,6 +399,37 @@ namespace AceMq.Core.Tests
         {
             var read = Definitions.Read(DefinitionsOf(input));
             return Output("layout", read.Layout, "product", read.Product, "rabbitmq", read.RabbitMq, "vhosts", read.Vhosts, "faults", read.Faults);
+        }
+
+        private static MigrationDirection Direction(JsonObject input)
+        {
+            return input.Optional("direction") as string == "back" ? MigrationDirection.Back : MigrationDirection.Forward;
+        }
+
+        private static Dictionary<string, object> PlanMigration(JsonObject input)
+        {
+            var plan = MigrationPlan.Of(input.Text("file"), VhostOf(input.Object("state")), Direction(input), input.OptionalObject("beginning"));
+            return Output("plan", plan.Document, "text", plan.Text, "checksum", plan.Checksum, "refused", plan.Refused);
+        }
+
+        private static IReadOnlyDictionary<string, object> StepMigration(JsonObject input)
+        {
+            var migration = new Migration(input.Text("file"), Direction(input), input.OptionalObject("beginning"), input.OptionalObject("run"));
+            var saw = input.Optional("saw");
+            var queues = (saw as JsonObject)?.Objects("queues").Select(SightOf);
+            return migration.Next(VhostOf(input.Object("state")), input.Number("now_ms"), queues, saw is string).Document;
+        }
+
+        private static QueueSight SightOf(JsonObject sight)
+        {
+            return new QueueSight
+            {
+                Queue = sight.Text("queue"),
+                Ready = (long?)sight.OptionalNumber("ready"),
+                Unacknowledged = (long?)sight.OptionalNumber("unacknowledged"),
+                Consumers = (long)(sight.OptionalNumber("consumers") ?? 0),
+                LagMilliseconds = (long)(sight.OptionalNumber("lag_ms") ?? 0),
+            };
         }
 
         private static Dictionary<string, object> Preview(JsonObject input)

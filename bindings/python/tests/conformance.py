@@ -300,8 +300,17 @@ def drawn(case: Case) -> Json:
 
 
 def migration(case: Case) -> Json:
-    plan = acemq.plan_migration(case["file"], state(case["state"]))
+    given = {key: case[key] for key in ("direction", "beginning") if key in case}
+    plan = acemq.plan_migration(case["file"], state(case["state"]), **given)
     return {"plan": plan.document, "text": plan.text, "checksum": plan.checksum, "refused": plan.refused}
+
+
+def step(case: Case) -> Json:
+    given = {key: case[key] for key in ("direction", "beginning", "run") if key in case}
+    saw = case.get("saw")
+    if isinstance(saw, dict):
+        saw = [acemq.QueueSight(**sight) for sight in saw["queues"]]
+    return acemq.Migration(case["file"], **given).next(state(case["state"]), case["now_ms"], saw).document
 
 
 def describe(case: Case) -> Json:
@@ -335,6 +344,7 @@ CALLS: dict[str, Callable[[Case], Json]] = {
     "embedded.run": conformance_embedded.run,
     "embedded.simulate": simulated,
     "migration.plan": migration,
+    "migration.step": step,
     "name.check": lambda case: acemq.check_name(case["kind"], case["name"])._asdict(),
     "name.delay": lambda case: {"text": acemq.delay_text(delta(case["delay_ms"]))},
     "name.implied": lambda case: acemq.implied_names(case["queue"])._asdict(),

@@ -44,3 +44,17 @@ def test_a_migration_is_planned() -> None:
     assert "orders.new.v2" in str(plan) and len(plan.checksum) == 64
     with pytest.raises(Error):
         acemq.plan_migration("replace: 5", STATE)
+
+
+@pytest.mark.skipif("migration.step" not in acemq.operations(), reason="the engine has no migrations")
+def test_a_migration_is_driven_order_by_order() -> None:
+    migration = acemq.Migration(MIGRATION)
+    order = migration.next(STATE, 0)
+    assert (order.order, order.step, order.done) == ("do", 1, 0)
+    assert order.action is not None and order.action["action"] in ("declare_queue", "declare_exchange")
+    assert order.document["beginning"] == acemq.plan_migration(MIGRATION, STATE).beginning
+    # What a run has seen can be kept, and given to another object.
+    again = acemq.Migration(MIGRATION, run=migration.run).next(STATE, 0)
+    assert again.action == order.action
+    back = acemq.Migration(MIGRATION, direction="back").next(STATE, 0)
+    assert back.order == "finished" and back.done == back.of

@@ -43,4 +43,22 @@ RSpec.describe "a vhost" do
     expect([plan.checksum.size, plan.to_s.empty?]).to eq([64, false])
     expect { AceMQ::Core.plan_migration("replace: 5", state) }.to raise_error(AceMQ::Core::Error)
   end
+
+  it "drives a migration order by order" do
+    file = <<~YAML
+      acemq_migration: 1
+      replace: { queue: orders.new, with: { name: orders.new.v2, type: quorum } }
+    YAML
+    vhost = AceMQ::Core::State.new(AceMQ::Core::Topology.parse(<<~YAML), rabbitmq: "4.0.5")
+      queues: { orders.new: { type: classic } }
+      bindings: [{ queue: orders.new, exchange: amq.topic, routing_key: k }]
+    YAML
+    migration = AceMQ::Core::Migration.new(file)
+    order = migration.next(vhost, now_ms: 0)
+    expect([order.order, order.step, order.done, order.action["action"]]).to eq(["do", 1, 0, "declare_queue"])
+    again = AceMQ::Core::Migration.new(file, run: migration.run).next(vhost, now_ms: 0)
+    expect(again.action).to eq(order.action)
+    back = AceMQ::Core::Migration.new(file, direction: :back).next(vhost, now_ms: 0)
+    expect([back.order, back.done == back.of]).to eq(["finished", true])
+  end
 end

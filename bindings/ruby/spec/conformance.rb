@@ -184,6 +184,16 @@ module Conformance
       effective = state(i["state"]).effective(i["kind"], i["name"])
       { settings: effective.settings.transform_values(&:to_h), open: effective.open }
     end,
+    "migration.plan" => lambda do |i|
+      plan = C.plan_migration(i["file"], state(i["state"]), **i.slice("direction", "beginning").transform_keys(&:to_sym))
+      plan.to_h.except(:document).merge(plan: plan.document)
+    end,
+    "migration.step" => lambda do |i|
+      migration = C::Migration.new(i["file"], **i.slice("direction", "beginning", "run").transform_keys(&:to_sym))
+      saw = i["saw"]
+      saw = saw["queues"].map { |one| C::QueueSight.new(**one.transform_keys(&:to_sym)) } if saw.is_a?(Hash)
+      migration.next(state(i["state"]), now_ms: i["now_ms"], saw: saw).document
+    end,
     "retry.describe" => lambda do |i|
       asked = i.reject { |name, _| %w[policy age_ms].include?(name) }.transform_keys(&:to_sym)
       C::RetryPolicy.new(i["policy"]).describe(age: seconds(i["age_ms"]), **asked)

@@ -37,7 +37,7 @@ from .messages import (
     QueueStatus,
     StoredMessage,
 )
-from .migration import MigrationPlan, plan_migration
+from .migration import Migration, MigrationOrder, MigrationPlan, QueueSight, plan_migration
 from .names import (
     CheckedName,
     ImpliedNames,
@@ -109,6 +109,8 @@ __all__ = [
     "ImpliedNames",
     "ImportEffect",
     "Ladder",
+    "Migration",
+    "MigrationOrder",
     "MigrationPlan",
     "Permissions",
     "Plan",
@@ -122,6 +124,7 @@ __all__ = [
     "Question",
     "QueueContents",
     "QueueDeclaration",
+    "QueueSight",
     "QueueStatus",
     "QueueTable",
     "Refusal",

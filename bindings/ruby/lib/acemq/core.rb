@@ -17,6 +17,7 @@ require "acemq/core/state"
 require "acemq/core/router"
 require "acemq/core/embedded_broker"
 require "acemq/core/audit"
+require "acemq/core/migration"
 
 module AceMQ
   # What a RabbitMQ topology means: names, argument tables, retries, plans, routing, an embedded broker.

@@ -8,7 +8,7 @@ use super::declared::Document;
 use super::source::{STATE_CODES, StateSource};
 use super::{Failure, Request};
 use crate::migration::{
-    Action, Beginning, Direction, MigrationError, MigrationFile, MigrationPlan, Order, QueueSight, Run,
+    Action, Beginning, Direction, Facts, MigrationError, MigrationFile, MigrationPlan, Order, QueueSight, Run,
 };
 use crate::state::State;
 use crate::topology::Format;
@@ -30,6 +30,9 @@ pub struct PlanMigration {
     pub direction: Direction,
     /// For the way back: what `beginning` said before the first step.
     pub beginning: Option<Beginning>,
+    /// What an operator sees beside the table.
+    #[serde(default)]
+    pub facts: Facts,
 }
 
 /// A migration against a vhost.
@@ -53,7 +56,7 @@ impl Request for PlanMigration {
 
     fn answer(self) -> Result<PlannedMigration, Failure> {
         let file = MigrationFile::parse(&self.file, Format::Auto)?;
-        let plan = plan(&file, &self.state.state()?, self.direction, self.beginning)?;
+        let plan = plan(&file, &self.state.state()?, self.direction, self.beginning)?.considering(&self.facts);
         Ok(PlannedMigration {
             plan: Document::of(&plan.to_json()),
             text: plan.to_text(),
@@ -88,6 +91,9 @@ pub struct StepMigration {
     pub direction: Direction,
     /// For the way back: what `beginning` said before the first step.
     pub beginning: Option<Beginning>,
+    /// What an operator sees beside the table.
+    #[serde(default)]
+    pub facts: Facts,
     /// What the last call answered; nothing before the first.
     #[serde(default)]
     pub run: Run,
@@ -195,7 +201,7 @@ impl Request for StepMigration {
     fn answer(self) -> Result<NextStep, Failure> {
         let file = MigrationFile::parse(&self.file, Format::Auto)?;
         let live = self.state.state()?;
-        let plan = plan(&file, &live, self.direction, self.beginning)?;
+        let plan = plan(&file, &live, self.direction, self.beginning)?.considering(&self.facts);
         let mut run = self.run;
         match self.saw {
             Some(Saw::Queues(sights)) => run.saw_queues(&sights, self.now_ms),

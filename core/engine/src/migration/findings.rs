@@ -108,6 +108,7 @@ impl Inspection<'_> {
             let message = format!("queue {name} expires after {} ms without consumers", shown_value(&expires));
             self.add(Weight::Refused, "old_expires", message, "it may go with its messages while consumers move: take a policy's expires away first, or stop using the queue");
         }
+        self.old_settings(old);
         if old.queue_type() == Some(QueueType::Stream) {
             let help = "a stream is read by offset and never drained: declare the new one and move its readers";
             self.add(Weight::Refused, "old_stream", format!("{name} is a stream"), help);
@@ -118,6 +119,28 @@ impl Inspection<'_> {
             let message =
                 format!("bindings of queue {name} have arguments, and the management API does not tell their types");
             self.add(Weight::Warning, "binding_types_lost", message, "texts and 64-bit integers are copied exactly; others would be another binding, and the check after the step finds that");
+        }
+    }
+
+    /// What of policies and arguments matters while the old queue drains.
+    fn old_settings(&mut self, old: &QueueDeclaration) {
+        let name = quoted(&old.name);
+        let effective = self.policies.effective(old);
+        if let Some(ttl) = effective.value("message-ttl") {
+            let goes =
+                if effective.value("dead-letter-exchange").is_some() { "are dead-lettered" } else { "are dropped" };
+            let message = format!(
+                "messages of queue {name} that wait longer than {} ms {goes}, also while it drains",
+                shown_value(ttl)
+            );
+            self.add(Weight::Note, "expires_while_draining", message, "keep its consumers at work until it is empty");
+        }
+        if let Winner::One(policy) = self.policies.for_queue(old).winner
+            && policy.definition.iter().any(|(key, _)| key.starts_with("federation-upstream"))
+        {
+            let message = format!("queue {name} is federated by policy {}", quoted(&policy.name));
+            let help = "its upstream's messages come to it without an exchange: take the federation away first, or let the policy match the new queue only";
+            self.add(Weight::Refused, "old_federated", message, help);
         }
     }
 
@@ -257,19 +280,8 @@ impl Inspection<'_> {
     fn differences(&mut self, old: &QueueDeclaration, new: &QueueDeclaration) {
         let (was, will) = (self.policies.effective(old), self.policies.effective(new));
         self.failure_behaviour(&was, &will);
-        for (argument, word) in
-            [("x-max-priority", "priorities"), ("x-single-active-consumer", "a single active consumer")]
-        {
-            if old.arguments.contains(argument) && !new.arguments.contains(argument) {
-                let message = format!("the old queue has {word}, the new one does not");
-                self.add(
-                    Weight::Warning,
-                    "behaviour_lost",
-                    message,
-                    format!("set {argument} on the new queue where its type has it"),
-                );
-            }
-        }
+        self.priorities(old, new);
+        self.single_active(old, new);
         let renamed = QueueDeclaration { name: old.name.clone(), ..new.clone() };
         let differences = queue_differences(self.version(), old, &renamed);
         let remedies = self.policies.remedies(old, &differences);
@@ -289,6 +301,46 @@ impl Inspection<'_> {
                 message,
                 format!("set it with: {}", lines.sh.unwrap_or_else(|| "the management API".to_owned())),
             );
+        }
+    }
+
+    /// What a quorum queue makes of priorities: nothing before 4.0, two levels up to 4.2, strict levels from 4.3 on (32 of them).
+    fn priorities(&mut self, old: &QueueDeclaration, new: &QueueDeclaration) {
+        if !old.arguments.contains("x-max-priority") || new.arguments.contains("x-max-priority") {
+            return;
+        }
+        let quorum = new.queue_type() == Some(QueueType::Quorum);
+        let (version, four, strict) = (self.version(), Version::new(4, 0, 0), Version::new(4, 3, 0));
+        let (what, help) = match (quorum, version) {
+            (true, version) if version >= strict => {
+                ("orders by priority in its own way", "nothing: it needs no argument for that")
+            }
+            (true, version) if version >= four => {
+                ("has two levels of them, up to 4 and above", "check that two levels are enough")
+            }
+            (true, _) => {
+                ("has none in this version", "upgrade to RabbitMQ 4.0 first, or use a queue for each priority")
+            }
+            (false, _) => ("has none", "set x-max-priority on the new queue"),
+        };
+        self.add(
+            Weight::Warning,
+            "priorities_change",
+            format!("the old queue has priorities, and the new one {what}"),
+            help,
+        );
+    }
+
+    fn single_active(&mut self, old: &QueueDeclaration, new: &QueueDeclaration) {
+        const ARGUMENT: &str = "x-single-active-consumer";
+        let has = |queue: &QueueDeclaration| queue.arguments.get(ARGUMENT) == Some(&Value::Bool(true));
+        if has(old) && !has(new) {
+            let message = "the old queue has a single active consumer, the new one does not".to_owned();
+            self.add(Weight::Warning, "behaviour_lost", message, format!("set {ARGUMENT} on the new queue"));
+        }
+        if has(old) {
+            let message = "while both queues have messages, one consumer is active on each of them".to_owned();
+            self.add(Weight::Warning, "two_active", message, "where only one may be, start the new queue's consumer when the old queue is empty (wait_for_consumers: 0)");
         }
     }
 
@@ -316,6 +368,18 @@ impl Inspection<'_> {
     fn lost_policies(&mut self, old: &QueueDeclaration, new: &QueueDeclaration) {
         let before = self.policies.for_queue(old).winner;
         let choice = self.policies.for_queue(new);
+        if let Winner::One(gained) = &choice.winner
+            && !matches!(&before, Winner::One(before) if before.name == gained.name)
+        {
+            let keys: Vec<&str> = gained.definition.iter().map(|(key, _)| key).collect();
+            let message = format!(
+                "policy {} applies to the new queue and not to the old one: it sets {}",
+                quoted(&gained.name),
+                keys.join(", ")
+            );
+            let help = "check that this is meant, or narrow its pattern";
+            self.found.push(Finding { code: "policy_gained", weight: Weight::Warning, message, help: help.to_owned() });
+        }
         let (Winner::One(before), after) = (before, choice.winner) else { return };
         let stays = matches!(after, Winner::One(after) if after.name == before.name);
         if stays {

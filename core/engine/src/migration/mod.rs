@@ -12,6 +12,7 @@
 mod action;
 mod change;
 mod error;
+mod facts;
 mod feeding;
 mod file;
 mod findings;
@@ -33,6 +34,7 @@ mod undo;
 pub use action::{Action, Condition};
 pub use change::Change;
 pub use error::MigrationError;
+pub use facts::{ArrivalsFact, ConsumerFact, Facts, NodeFact, PermissionFact, ShovelFact};
 pub use file::{FileName, MigrationFile, Replacement, Work};
 pub use findings::{Finding, Weight};
 pub use neighbours::{Neighbour, neighbours};

@@ -17,15 +17,6 @@ module AceMQ
     # Everything that is wrong with a vhost: findings, how many of each severity, and the document acemq.audit/1.
     Audit = Struct.new(:findings, :summary, :document, keyword_init: true)
 
-    # A migration of a queue in use, planned and proven: the document acemq.migration_plan/1, the same as text, the checksum of
-    # the file, and why it must not run, if so.
-    MigrationPlan = Struct.new(:document, :text, :checksum, :refused, keyword_init: true) do
-      # @return [String]
-      def to_s
-        text
-      end
-    end
-
     class << self
       # Looks for messages that will be lost and for what an upgrade would break. Of a topology only its own objects are known:
       # somebody else may declare the rest.
@@ -59,17 +50,6 @@ module AceMQ
       # @raise [Error]
       def draw(state, form = :svg, target: nil, all: false)
         call("audit.graph", { state: state.to_json_form, form: form, target: target, all: all }).fetch("text")
-      end
-
-      # Plans the migration of a file, YAML or JSON, against a vhost as it is.
-      #
-      # @param file [String] its text
-      # @param state [State]
-      # @return [MigrationPlan]
-      # @raise [Error]
-      def plan_migration(file, state)
-        answer = call("migration.plan", { file: file, state: state.to_json_form })
-        MigrationPlan.new(document: answer["plan"], **%w[text checksum refused].to_h { |key| [key.to_sym, answer[key]] }).freeze
       end
     end
   end

@@ -295,10 +295,7 @@ impl<'a> Judge<'a> {
         if was.queues.contains(old) {
             match (in_old, in_new) {
                 (false, false) => return Some(Fault::Lost),
-                // By a further key in `CC` a message may be meant for the new queue's own wiring as well.
-                (true, true) if !self.subject.duplicates_allowed && !wired.queues.contains(new) => {
-                    return Some(Fault::Doubled);
-                }
+                (true, true) if !self.subject.duplicates_allowed => return Some(Fault::Doubled),
                 _ => {}
             }
         } else if in_old || (in_new && !was.queues.contains(new) && !wired.queues.contains(new)) {

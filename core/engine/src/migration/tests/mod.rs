@@ -1,5 +1,6 @@
 //! Plans and their proofs, held against messages that are really published.
 
+mod pitfalls;
 mod planning;
 mod refusals;
 mod running;
