@@ -75,6 +75,26 @@ on_every_broker! {
         });
     }
 
+    fn a_user_who_may_not_write_the_history_is_told_what_he_needs(node) {
+        let vhost = node.fresh_vhost();
+        let (all, but_default) = (".*", "^acemq");
+        for (user, configure, write, says) in [
+            ("no-declare", "^x", all, "cannot be declared: 403 ACCESS_REFUSED"),
+            ("no-publish", all, but_default, "write on amq.default, or keep the history in a file with --history sqlite:PATH"),
+        ] {
+            vhost.user(user, configure, write, all);
+            let url = vhost.amqp_url().replace("guest:guest", &format!("{user}:{user}"));
+            block_on(async {
+                let client = client(&url).await;
+                let mut store = Store::new(&Keeping::Broker, &client, vhost.name());
+                let error = store.append(&event(1, vhost.name())).await.unwrap_err();
+                assert!(error.to_string().contains(says), "{error}");
+                store.close().await;
+                client.close().await;
+            });
+        }
+    }
+
     fn a_history_has_each_record_once_however_often_connections_are_cut(node) {
         survive_cut_connections(node);
     }

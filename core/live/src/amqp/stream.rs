@@ -188,7 +188,10 @@ impl Stream {
             published.map_err(|error| why(&writer.closed, &error))?;
             match writer.answers.recv().await {
                 Some(Taken::Yes) => Ok(writer),
-                Some(Taken::No) => Err(StreamError::NotTaken("it was not confirmed".to_owned())),
+                Some(Taken::No) => Err(match writer.closed.get() {
+                    Some(refused) => StreamError::Refused(refused),
+                    None => StreamError::NotTaken("it was not confirmed".to_owned()),
+                }),
                 Some(Taken::Returned(text)) => Err(StreamError::NotTaken(text)),
                 None => Err(gone(&writer.closed)),
             }

@@ -24,6 +24,8 @@ const ELSEWHERE: &str = "keep the history in a file with --history sqlite:PATH";
 
 const NOT_FOUND: u16 = 404;
 
+const ACCESS_REFUSED: u16 = 403;
+
 /// How long a stream that counts nothing is given to show a record.
 const DOUBT: Duration = Duration::from_secs(1);
 
@@ -51,7 +53,7 @@ impl<'a> BrokerStream<'a> {
         }
         let Some(count) = self.count().await? else { return Ok(Vec::new()) };
         self.declared = true;
-        let records = self.read_to_end(count).await.map_err(|error| cannot("read", &error.to_string()))?;
+        let records = self.read_to_end(count).await.map_err(|error| failed("read", &error))?;
         Ok(records.into_iter().map(|record| Stored { place: record.offset + 1, bytes: record.bytes }).collect())
     }
 
@@ -75,14 +77,14 @@ impl<'a> BrokerStream<'a> {
         let place = match self.write(&bytes).await {
             Ok(place) => place,
             // Whether it was written is not known; what is there tells.
-            Err(_) => self.write_unless_there(&bytes).await.map_err(|error| cannot("write", &error.to_string()))?,
+            Err(_) => self.write_unless_there(&bytes).await.map_err(|error| failed("write", &error))?,
         };
         if place == event.rank {
             return Ok(());
         }
         let withdrawal = Event::new(place.saturating_add(1), What::Withdrawn { place }, event.origin.clone());
         let withdrawn = self.write(withdrawal.to_line().as_bytes()).await;
-        withdrawn.map_err(|error| cannot("write", &error.to_string()))?;
+        withdrawn.map_err(|error| failed("write", &error))?;
         Err(not_the_next(event.rank, place))
     }
 
@@ -154,6 +156,17 @@ fn has_streams(broker: &Broker) -> bool {
     match (&broker.product, broker.version) {
         (Product::RabbitMq, Some(version)) => version >= FIRST,
         _ => true,
+    }
+}
+
+/// A refusal for want of permissions says which; anything else may pass.
+fn failed(what: &str, error: &StreamError) -> JournalError {
+    match error {
+        StreamError::Refused(refused) if refused.code == ACCESS_REFUSED => JournalError(format!(
+            "cannot {what} the history, stream {HISTORY_STREAM}: {} {}; the user needs configure, write and read on {HISTORY_STREAM}, and write on amq.default, or {ELSEWHERE}",
+            refused.code, refused.text
+        )),
+        other => cannot(what, &other.to_string()),
     }
 }
 
