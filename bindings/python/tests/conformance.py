@@ -327,7 +327,15 @@ def simulated(case: Case) -> Json:
 
 #: How a user of the package calls each operation.
 CALLS: dict[str, Callable[[Case], Json]] = {
-    "audit.check": lambda case: acemq.audit(state(case["state"]), target=case.get("target")).document,
+    "audit.check": lambda case: (
+        acemq.audit(state(case["state"]), target=case.get("target"), baseline=case.get("baseline")).document
+    ),
+    "audit.baseline": lambda case: {
+        "text": acemq.audit_baseline(state(case["state"]), target=case.get("target"), baseline=case.get("baseline"))
+    },
+    "audit.sarif": lambda case: acemq.audit_sarif(
+        state(case["state"]), target=case.get("target"), baseline=case.get("baseline"), file=case.get("file")
+    ),
     "audit.explain": lambda case: acemq.explain_finding(case["code"]),
     "audit.graph": drawn,
     "broker.equivalence": equivalence,

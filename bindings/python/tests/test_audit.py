@@ -1,5 +1,7 @@
 """Audits, pictures and migrations through their typed calls."""
 
+import json
+
 import pytest
 
 import acemq_core as acemq
@@ -35,6 +37,18 @@ def test_a_vhost_is_audited_and_drawn() -> None:
     with pytest.raises(Error) as caught:
         acemq.explain_finding("no_such_code")
     assert caught.value.code == "unknown_finding"
+
+
+def test_what_is_known_is_marked_and_sarif_says_so() -> None:
+    known = json.loads(acemq.audit_baseline(STATE))
+    audit = acemq.audit(STATE, baseline=known)
+    assert audit.findings and all(finding.document["known"] for finding in audit.findings)
+    assert audit.summary["known"] == len(audit.findings) == len(known["findings"])
+    run = acemq.audit_sarif(STATE, baseline=known, file="orders.yaml")["runs"][0]
+    assert {result["baselineState"] for result in run["results"]} == {"unchanged"}
+    with pytest.raises(Error) as caught:
+        acemq.audit(STATE, baseline={"format": "acemq.baseline/9"})
+    assert caught.value.code == "baseline_unreadable"
 
 
 @pytest.mark.skipif("migration.plan" not in acemq.operations(), reason="the engine has no migrations")

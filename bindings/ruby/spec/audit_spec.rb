@@ -27,6 +27,14 @@ RSpec.describe "a vhost" do
     expect { AceMQ::Core.explain_finding("no_such") }.to raise_error(AceMQ::Core::Error) { |e| expect(e.code).to eq("unknown_finding") }
   end
 
+  it "has findings that are known" do
+    known = JSON.parse(AceMQ::Core.audit_baseline(state))
+    audit = AceMQ::Core.audit(state, baseline: known)
+    expect(audit.findings.map { |finding| finding.document["known"] }).to all(be true)
+    run = AceMQ::Core.audit_sarif(state, baseline: known, file: "orders.yaml")["runs"].first
+    expect(run["results"].map { |result| result["baselineState"] }.uniq).to eq(["unchanged"])
+  end
+
   it "is drawn" do
     expect(AceMQ::Core.draw(state, :dot)).to include("orders.new")
     expect(AceMQ::Core.draw(state)).to start_with("<svg").or start_with("<?xml")

@@ -26,7 +26,7 @@ from .declarations import (
 )
 from .embedded import BrokerRefusal, Channel, Connection, EmbeddedBroker, Permissions, simulate
 from .errors import Error, Problem
-from .findings import Audit, Finding, audit, draw, explain_finding
+from .findings import Audit, Finding, audit, audit_baseline, audit_sarif, draw, explain_finding
 from .messages import (
     Cancelled,
     Delivery,
@@ -145,6 +145,8 @@ __all__ = [
     "WrittenTopology",
     "abi_version",
     "audit",
+    "audit_baseline",
+    "audit_sarif",
     "call",
     "canonical",
     "check_name",

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from .operations import call
 from .state import State
 
-__all__ = ["Audit", "Finding", "audit", "draw", "explain_finding"]
+__all__ = ["Audit", "Finding", "audit", "audit_baseline", "audit_sarif", "draw", "explain_finding"]
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,24 @@ class Audit:
     document: Mapping[str, Any]
 
 
-def audit(state: State, *, target: str | None = None) -> Audit:
+def audit(state: State, *, target: str | None = None, baseline: Mapping[str, Any] | None = None) -> Audit:
     """Looks for messages that will be lost and for what an upgrade to the version ``target`` would break. Of a topology only
-    its own objects are known: somebody else may declare the rest."""
-    document = call("audit.check", {"state": state.to_json(), "target": target})
+    its own objects are known: somebody else may declare the rest. Findings that ``baseline`` holds are marked ``known`` in
+    their document; what a topology suppresses stands beside the findings in the audit's document."""
+    document = call("audit.check", {"state": state.to_json(), "target": target, "baseline": baseline})
     return Audit(tuple(Finding._of(finding) for finding in document["findings"]), document["summary"], document)
+
+
+def audit_sarif(
+    state: State, *, target: str | None = None, baseline: Mapping[str, Any] | None = None, file: str | None = None
+) -> Mapping[str, Any]:
+    """What :func:`audit` finds, as SARIF 2.1.0 for code scanning and editors; ``file`` is the path that it shows."""
+    return call("audit.sarif", {"state": state.to_json(), "target": target, "baseline": baseline, "file": file})
+
+
+def audit_baseline(state: State, *, target: str | None = None, baseline: Mapping[str, Any] | None = None) -> str:
+    """The text of a baseline that holds every finding of now; what ``baseline`` says of other vhosts stays."""
+    return str(call("audit.baseline", {"state": state.to_json(), "target": target, "baseline": baseline})["text"])
 
 
 def explain_finding(code: str) -> Mapping[str, Any]:

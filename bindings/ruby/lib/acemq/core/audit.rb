@@ -23,15 +23,31 @@ module AceMQ
       #
       # @param state [State]
       # @param target [String, nil] the version to upgrade to
+      # @param baseline [Hash, nil] findings that are known, from {audit_baseline}
       # @return [Audit]
       # @raise [Error]
-      def audit(state, target: nil)
-        document = call("audit.check", { state: state.to_json_form, target: target })
+      def audit(state, target: nil, baseline: nil)
+        document = call("audit.check", { state: state.to_json_form, target: target, baseline: baseline })
         findings = document["findings"].map do |finding|
           known = Finding.members - [:document]
           Finding.new(**known.to_h { |key| [key, finding[key.to_s]] }, document: finding).freeze
         end
         Audit.new(findings: findings.freeze, summary: document["summary"], document: document).freeze
+      end
+
+      # What {audit} finds, as SARIF 2.1.0 for code scanning and editors.
+      # @param file [String, nil] the path that it shows
+      # @return [Hash]
+      # @raise [Error]
+      def audit_sarif(state, target: nil, baseline: nil, file: nil)
+        call("audit.sarif", { state: state.to_json_form, target: target, baseline: baseline, file: file })
+      end
+
+      # The text of a baseline that holds every finding of now; what the old one says of other vhosts stays.
+      # @return [String]
+      # @raise [Error]
+      def audit_baseline(state, target: nil, baseline: nil)
+        call("audit.baseline", { state: state.to_json_form, target: target, baseline: baseline })["text"]
       end
 
       # What a code of a finding means: condition, versions, why, fix, example.
