@@ -142,7 +142,9 @@ fn a_lock_that_its_node_keeps_is_named(nodes: &[Node]) {
     let owner = nodes[2].try_connect(&login).unwrap();
     let lock = QueueDeclaration { durable: false, exclusive: true, ..QueueDeclaration::durable(LOCK_QUEUE) };
     owner.channel().unwrap().declare_queue(&lock).unwrap();
-    let ended = migrate(&Addresses::of(&vhost), &shape.file(), |progress| {
+    // Nobody consumes here.
+    let file = shape.file().replace("stable: 3 }", "stable: 3 }, wait_for_consumers: 0");
+    let ended = migrate(&Addresses::of(&vhost), &file, |progress| {
         if matches!(progress, Progress::Note(note) if note.contains("another runner")) {
             nodes[2].kill().unwrap();
             until_down(&nodes[0], &nodes[2]);

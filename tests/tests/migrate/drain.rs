@@ -149,4 +149,22 @@ on_every_broker! {
         let ending = migrate(&Addresses { watched: true, ..Addresses::of(&scene.vhost) }, &scene.file, |_| true);
         assert_eq!(ending.unwrap().unwrap(), Ending::Finished);
     }
+
+    fn a_user_who_may_not_see_the_nodes_is_told_what_is_not_known(node) {
+        let scene = Scene::set(node, 0, "2m");
+        // The tag management, which opens the API but shows no nodes.
+        scene.vhost.user("limited", ".*", ".*", ".*");
+        let addresses = Addresses::of(&scene.vhost);
+        let limited = |url: &str| url.replace("guest:guest", "limited:limited");
+        let (amqp, management) = (limited(&addresses.amqp), limited(&addresses.management));
+        let mut notes = Vec::new();
+        let ending = migrate(&Addresses { amqp, management, ..addresses }, &scene.file, |progress| {
+            if let Progress::Note(note) = progress {
+                notes.push(note.clone());
+            }
+            true
+        });
+        assert_eq!(ending.unwrap().unwrap(), Ending::Finished);
+        assert!(notes.iter().any(|note| note.contains("limited") && note.contains("is not known")), "{notes:?}");
+    }
 }
