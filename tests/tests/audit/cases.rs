@@ -116,6 +116,15 @@ fn apply(state: &mut State, line: &str) -> Option<()> {
                 state.operator_policies.push(policy);
             }
         }
+        "shovel" => {
+            let (name, queue) = rest.split_once(' ')?;
+            state.links.shovels.insert(name.to_owned(), queue.to_owned());
+        }
+        "upstream" => _ = state.links.upstreams.insert(rest.to_owned()),
+        "upstreams" => {
+            let mut words = rest.split(' ').map(str::to_owned);
+            state.links.upstream_sets.insert(words.next()?, words.collect());
+        }
         "without" => match rest.split_once(' ')? {
             ("policy", name) => state.policies.retain(|policy| policy.name != name),
             (_, shown) => {

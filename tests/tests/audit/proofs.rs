@@ -207,6 +207,8 @@ pub fn proof(code: Code) -> Proof {
         Code::AlternateOnDelayed => NoBroker("the plugin for delayed messages"),
         // Of what no client can publish to, nothing can be shown by publishing.
         Code::QueueCutOff | Code::BindingNeverMatches | Code::QueueUnreachable | Code::BindingToMissing => NoClaim,
+        // What plugins do needs the plugins.
+        Code::ShovelTargetUndeclared | Code::FederationUpstreamMissing => NoBroker("the shovel and federation plugins"),
         Code::DeadLetterNotProven | Code::DeadLetterQueueDeadLetters | Code::FederatedQueue => NoClaim,
         Code::PolicyTie
         | Code::PolicyUnknownKey

@@ -181,6 +181,20 @@ fn an_alternate_that_takes_everything_is_complete_and_streams_keep_what_they_hav
 }
 
 #[test]
+fn a_queue_that_a_shovel_feeds_is_reached() {
+    let file = |queue: &str| {
+        format!(
+            r#"{{"rabbit_version": "3.11.28", "vhosts": [{{"name": "sda"}}], "exchanges": [], "bindings": [], "policies": [],
+            "queues": [{{"vhost": "sda", "name": "{queue}", "durable": true, "auto_delete": false, "arguments": {{}}}}],
+            "parameters": [{{"vhost": "sda", "component": "shovel", "name": "s", "value": {{
+                "src-uri": "amqp:///sda", "src-queue": "log", "dest-uri": "amqp:///sda", "dest-queue": "mappings"}}}}]}}"#
+        )
+    };
+    silent(&of_file(&file("mappings")));
+    only(&of_file(&file("other")), &[Code::QueueUnreachable, Code::ShovelTargetUndeclared]);
+}
+
+#[test]
 fn transient_queues_are_no_fault_of_a_version_that_permits_them() {
     silent(&on(
         "3.8.34",

@@ -159,6 +159,7 @@ fn alternate<'a>(world: &World<'a>, exchange: &Exchange<'a>, report: &mut Report
 /// Queues that no message can come to.
 pub(super) fn queues(world: &World<'_>, dead_targets: &BTreeSet<&str>, report: &mut Report) {
     let entered = world.entered();
+    let shovelled: BTreeSet<&str> = world.state.links.shovels.values().map(String::as_str).collect();
     for queue in world.queues.values() {
         let bindings = world.into(DestinationType::Queue, queue.name);
         let object = || world.queue_object(queue.name);
@@ -167,6 +168,7 @@ pub(super) fn queues(world: &World<'_>, dead_targets: &BTreeSet<&str>, report: &
             // Where messages wait for their time they are published by the queue's name.
             let waits = queue.expires_messages() && queue.dead_letters().is_some();
             if !dead_targets.contains(queue.name)
+                && !shovelled.contains(queue.name)
                 && !named_by_the_broker
                 && !waits
                 && !queue.declaration.exclusive

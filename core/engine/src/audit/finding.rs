@@ -34,6 +34,8 @@ pub enum ObjectKind {
     Policy,
     /// An operator policy.
     OperatorPolicy,
+    /// A runtime parameter: a shovel, or a set of federation upstreams.
+    Parameter,
     /// A suppression of the document.
     Suppression,
 }
@@ -52,6 +54,8 @@ impl ObjectKind {
             (Self::Policy, true) => "policies",
             (Self::OperatorPolicy, false) => "operator policy",
             (Self::OperatorPolicy, true) => "operator policies",
+            (Self::Parameter, false) => "parameter",
+            (Self::Parameter, true) => "parameters",
             (Self::Suppression, false) => "suppression",
             (Self::Suppression, true) => "suppressions",
         }

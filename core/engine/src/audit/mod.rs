@@ -32,6 +32,7 @@ mod exchanges;
 mod finding;
 mod graph;
 mod keys;
+mod links;
 mod loops;
 mod patterns;
 mod policies;
@@ -103,6 +104,7 @@ fn audit_of(world: &world::World<'_>, options: &Options) -> Report {
     exchanges::queues(world, &targets.keys().copied().collect(), &mut report);
     bindings::check(world, &mut report);
     policies::check(world, &mut report);
+    links::check(world, &mut report);
     upgrade::check(world, options, &mut report);
     suppress::apply(world, options, &mut report);
     report.finish()

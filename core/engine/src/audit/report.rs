@@ -126,6 +126,7 @@ impl Report {
                 ObjectKind::Binding => declared.bindings.get(name).copied(),
                 ObjectKind::Policy => declared.policies.get(name).copied(),
                 ObjectKind::OperatorPolicy => declared.operator_policies.get(name).copied(),
+                ObjectKind::Parameter => declared.parameters.get(name).copied(),
                 ObjectKind::Suppression => finding.number.and_then(|number| declared.suppressions.get(number).copied()),
             };
         }

@@ -290,6 +290,7 @@ const fn kind(kind: ObjectKind) -> &'static str {
         ObjectKind::Binding => "binding",
         ObjectKind::Policy => "policy",
         ObjectKind::OperatorPolicy => "operatorPolicy",
+        ObjectKind::Parameter => "parameter",
         ObjectKind::Suppression => "suppression",
     }
 }

@@ -6,7 +6,7 @@ use super::vhost::Settings;
 use crate::rabbitmq::{
     BindingDeclaration, Broker, ExchangeDeclaration, PolicyDeclaration, QueueDeclaration, QueueType, Version,
 };
-use crate::state::{DefaultTypeOrigin, KnownKinds, State, predeclared_exchange};
+use crate::state::{DefaultTypeOrigin, KnownKinds, Links, State, predeclared_exchange};
 use crate::topology::Position;
 use serde_json::Value as Json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -171,6 +171,7 @@ impl Definitions {
         state.bindings.extend(made.map(|binding| binding.value.clone()));
         state.policies = policies(&contents.policies);
         state.operator_policies = policies(&contents.operator_policies);
+        state.links = links(&contents.parameters, name);
         Ok(state)
     }
 
@@ -228,4 +229,34 @@ fn default_type(
     let origin =
         if contents.settings.shown || too_old { DefaultTypeOrigin::NotSet } else { DefaultTypeOrigin::Unknown };
     Ok((None, origin))
+}
+
+/// What the runtime parameters of a vhost say of shovels and federation.
+fn links(parameters: &[Item<Parameter>], vhost: &str) -> Links {
+    let mut links = Links::default();
+    for parameter in parameters.iter().map(|parameter| &parameter.value) {
+        let text = |key: &str| parameter.value.get(key).and_then(Json::as_str);
+        match parameter.component.as_str() {
+            "shovel" if text("dest-uri").is_some_and(|uri| leads_here(uri, vhost)) => {
+                if let Some(queue) = text("dest-queue") {
+                    links.shovels.insert(parameter.name.clone(), queue.to_owned());
+                }
+            }
+            "federation-upstream" => _ = links.upstreams.insert(parameter.name.clone()),
+            "federation-upstream-set" => {
+                let named = parameter.value.as_array().into_iter().flatten();
+                let named = named.filter_map(|entry| entry.get("upstream")?.as_str());
+                links.upstream_sets.insert(parameter.name.clone(), named.map(str::to_owned).collect());
+            }
+            _ => {}
+        }
+    }
+    links
+}
+
+/// Whether a shovel's address is this vhost of its own node: `amqp://` without a host, or with nothing behind it but the vhost.
+fn leads_here(uri: &str, vhost: &str) -> bool {
+    let Some(path) = uri.strip_prefix("amqp://") else { return false };
+    let named = path.strip_prefix('/').map(|name| name.replace("%2F", "/").replace("%2f", "/"));
+    if path.is_empty() { vhost == "/" } else { named.as_deref() == Some(vhost) }
 }

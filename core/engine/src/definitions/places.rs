@@ -13,6 +13,7 @@ impl Definitions {
             queues: self.by_name(&contents.queues, |queue| queue.name.clone()),
             policies: self.by_name(&contents.policies, |policy| policy.name.clone()),
             operator_policies: self.by_name(&contents.operator_policies, |policy| policy.name.clone()),
+            parameters: self.by_name(&contents.parameters, |parameter| parameter.name.clone()),
             bindings: self.by_name(&contents.bindings, describe_binding),
             suppressions: Vec::new(),
         }

@@ -86,6 +86,7 @@ fn as_seen(state: State, initial: &State) -> State {
         exclusive_queues_visible: initial.exclusive_queues_visible,
         internal_exchanges_visible: initial.internal_exchanges_visible,
         argument_types_lost: initial.argument_types_lost,
+        links: initial.links.clone(),
         ..state
     }
 }

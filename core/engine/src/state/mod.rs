@@ -29,7 +29,7 @@ use crate::rabbitmq::{
 };
 use crate::value::{fingerprint, write_string};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Which kinds of objects a source reports in full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,6 +123,19 @@ pub struct State {
     pub policies: Vec<PolicyDeclaration>,
     /// Operator policies, in the source's order.
     pub operator_policies: Vec<PolicyDeclaration>,
+    /// What plugins bring into the vhost, where the source says it: only definitions do.
+    pub links: Links,
+}
+
+/// What shovels and federation bring into a vhost.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Links {
+    /// The queues of this vhost that shovels write to, by the shovels' names.
+    pub shovels: BTreeMap<String, String>,
+    /// The upstreams that are defined.
+    pub upstreams: BTreeSet<String>,
+    /// The sets of upstreams, each with the upstreams that it names.
+    pub upstream_sets: BTreeMap<String, Vec<String>>,
 }
 
 impl State {
@@ -143,6 +156,7 @@ impl State {
             bindings: Bindings::new(),
             policies: Vec::new(),
             operator_policies: Vec::new(),
+            links: Links::default(),
         }
     }
 

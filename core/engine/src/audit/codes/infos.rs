@@ -71,6 +71,11 @@ macro_rules! infos {
             why "For dead-lettering the argument wins, for limits the smaller number does; a policy cannot loosen what a declaration froze.",
             fix "Redeclare the queue without the argument (by a migration) where policies are to rule.",
             example "policy {message-ttl: 60000} over a queue with x-message-ttl 30000: it stays 30000";
+        ShovelTargetUndeclared = "shovel_target_undeclared", Info, "all",
+            when "A shovel writes to a queue that the definitions do not declare.",
+            why "The shovel declares the queue itself, without any argument: it has no dead-letter exchange and no limit, and a later declaration with others is refused.",
+            fix "Declare the queue.",
+            example "shovel backup with dest-queue archive, and no queue archive";
         FederatedQueue = "federated_queue", Info, "all",
             when "A policy federates a queue or an exchange, so that the verdicts here cover only this broker's part.",
             why "Messages come from and go to other brokers, whose definitions are not part of the audit.",

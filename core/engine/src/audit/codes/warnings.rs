@@ -139,6 +139,11 @@ macro_rules! warnings {
             why "It takes the empty key and nothing else. Binding without a key is a habit from fanout exchanges.",
             fix "Bind with # to take everything.",
             example "topic exchange events -[]-> q: order.new does not reach q";
+        FederationUpstreamMissing = "federation_upstream_missing", Warning, "all",
+            when "A set of federation upstreams names one that is not defined.",
+            why "A policy that federates by the set gets nothing from that upstream, without an error.",
+            fix "Define the upstream, or take it out of the set.",
+            example "federation-upstream-set nearby: [ { upstream: oslo } ], and no federation-upstream oslo";
         PolicyTie = "policy_tie", Warning, "all",
             when "Policies of one priority match the same object and say different things.",
             why "Exactly one policy applies, and between equals the choice is undefined: it has been another one on different versions and metadata stores.",

@@ -260,7 +260,9 @@ impl Builder {
                 ObjectKind::Queue => (true, name.to_owned()),
                 ObjectKind::Exchange => (false, name.to_owned()),
                 ObjectKind::Binding => (false, name.split(" -> ").next().unwrap_or(name).to_owned()),
-                ObjectKind::Policy | ObjectKind::OperatorPolicy | ObjectKind::Suppression => continue,
+                ObjectKind::Policy | ObjectKind::OperatorPolicy | ObjectKind::Parameter | ObjectKind::Suppression => {
+                    continue;
+                }
             };
             let Some(node) = self.numbers.get(&key).and_then(|number| self.nodes.get_mut(*number)) else { continue };
             node.severity = node.severity.max(Some(finding.severity));

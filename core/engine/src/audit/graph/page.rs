@@ -67,7 +67,7 @@ fn item(out: &mut String, finding: &Finding, numbers: &BTreeMap<(bool, &str), us
         ObjectKind::Queue => Some((true, name)),
         ObjectKind::Exchange => Some((false, name)),
         ObjectKind::Binding => name.split(" -> ").next().map(|source| (false, source)),
-        ObjectKind::Policy | ObjectKind::OperatorPolicy | ObjectKind::Suppression => None,
+        ObjectKind::Policy | ObjectKind::OperatorPolicy | ObjectKind::Parameter | ObjectKind::Suppression => None,
     };
     let severity = finding.severity;
     let _ = match key.and_then(|key| numbers.get(&key)) {

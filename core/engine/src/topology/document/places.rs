@@ -18,6 +18,8 @@ pub struct DeclaredAt {
     pub policies: BTreeMap<String, Position>,
     /// Operator policies, which only definitions hold.
     pub operator_policies: BTreeMap<String, Position>,
+    /// Shovels, federation upstreams and the like, which only definitions hold.
+    pub parameters: BTreeMap<String, Position>,
     /// Bindings, by what [`describe_binding`] says of them.
     pub bindings: BTreeMap<String, Position>,
     /// Suppressions, in the order of the document.
@@ -67,6 +69,7 @@ impl DeclaredAt {
             queues: named("queues"),
             policies: named("policies"),
             operator_policies: BTreeMap::new(),
+            parameters: BTreeMap::new(),
             bindings,
             suppressions,
         })
