@@ -115,6 +115,19 @@ fn the_files_fit_their_schemas() {
 
 /// Real inputs and outputs of every operation that has a suite, held against what the table says of them.
 #[test]
+fn every_migration_plan_fits_its_schema() {
+    let schema = validator(serde_json::from_str::<Json>(&read("schema/migration-plan.schema.json")).unwrap());
+    let mut seen = 0;
+    for case in suites().iter().filter(|suite| suite.operation == "migration.plan").flat_map(|suite| &suite.cases) {
+        let Ok(answer) = api::call("migration.plan", case.input.get()) else { continue };
+        let answer: Json = serde_json::from_str(&answer).unwrap();
+        must_fit(&schema, &answer["plan"], &case.id);
+        seen += 1;
+    }
+    assert!(seen > 100, "{seen} plans");
+}
+
+#[test]
 fn what_goes_in_and_comes_out_fits_the_schemas_of_the_operations() {
     for suite in suites() {
         let operation = api::OPERATIONS.iter().find(|operation| operation.name == suite.operation).unwrap();

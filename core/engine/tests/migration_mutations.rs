@@ -6,10 +6,10 @@
 mod migration_worlds;
 
 use acemq_core::embedded::EmbeddedBroker;
-use acemq_core::migration::{Action, Counterexample, Fault, Proof, prove};
+use acemq_core::migration::{Action, Beginning, Counterexample, Fault, MigrationPlan, Proof, prove};
 use acemq_core::value::{Table, Value};
-use migration_worlds::{Copies, World, copies, plan, play, several, topic, unequal, world};
-use std::collections::BTreeMap;
+use migration_worlds::{Copies, World, copies, file, plan, play, several, topic, unequal, world};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What arrived in tables that were there before in the same form.
 type Seen = BTreeMap<String, Vec<Copies>>;
@@ -26,13 +26,13 @@ fn arrivals(world: &World, broker: &mut EmbeddedBroker, seen: &mut Seen) -> Vec<
 fn breaks(world: &World, actions: &[&Action], seen: &mut Seen) -> Option<bool> {
     let mut broker = EmbeddedBroker::holding(&world.state);
     let before = arrivals(world, &mut broker, seen);
-    // A message on its way through a node that is late, and messages that wait in the old queue.
-    let (mut late, mut waiting, mut broken) = (true, true, false);
+    // Queues with a message on its way to them through a node that is late, and queues in which messages wait.
+    let (mut late, mut waiting, mut broken) = (BTreeSet::from(["old"]), BTreeSet::from(["old"]), false);
     for action in actions {
         match action {
-            Action::AwaitNodes { .. } if late => (late, waiting) = (false, true),
-            Action::Drain { .. } => waiting = false,
-            Action::DeleteQueue(queue) if queue == "old" => broken |= late || waiting,
+            Action::AwaitNodes { .. } => waiting.append(&mut late),
+            Action::Drain { queue, .. } => drop(waiting.remove(queue.as_str())),
+            Action::DeleteQueue(queue) => broken |= late.contains(queue.as_str()) || waiting.contains(queue.as_str()),
             _ => {}
         }
         if !play(&mut broker, action) {
@@ -40,8 +40,9 @@ fn breaks(world: &World, actions: &[&Action], seen: &mut Seen) -> Option<bool> {
         }
         for (before, now) in before.iter().zip(arrivals(world, &mut broker, seen)) {
             broken |= unequal(before, &now);
-            if now.contains_key("old") {
-                (late, waiting) = (true, true);
+            for queue in ["old", "new"].into_iter().filter(|queue| now.contains_key(*queue)) {
+                late.insert(queue);
+                waiting.insert(queue);
             }
         }
     }
@@ -69,13 +70,34 @@ fn really_breaks(world: &World, actions: &[&Action], shown: &Counterexample) -> 
 fn holds_against_every_mutation(name: &str, world: &World, options: &str) -> (usize, usize) {
     let plan = plan(options, &world.state);
     let steps: Vec<&Action> = plan.steps.iter().map(|step| &step.action).collect();
+    mutate(name, world, &steps, 0)
+}
+
+/// The way back from the last step before the old queue goes, mutated; the way there stays as it is.
+fn holds_against_every_mutation_of_the_way_back(name: &str, world: &World, options: &str) -> (usize, usize) {
+    let file = file("{ name: new }", options);
+    let there = MigrationPlan::new(&file, &world.state).unwrap();
+    let there: Vec<&Action> =
+        there.steps.iter().take_while(|step| !step.point_of_no_return).map(|step| &step.action).collect();
+    let mut broker = EmbeddedBroker::holding(&world.state);
+    for action in &there {
+        assert!(play(&mut broker, action));
+    }
+    let back = MigrationPlan::undo(&file, &broker.state(), &Beginning::unrecorded()).unwrap();
+    let steps: Vec<&Action> = there.iter().copied().chain(back.steps.iter().map(|step| &step.action)).collect();
+    mutate(name, world, &steps, there.len())
+}
+
+/// Every variant of the steps behind the first `kept` ones: how many are safe, and how many are not.
+fn mutate(name: &str, world: &World, steps: &[&Action], kept: usize) -> (usize, usize) {
+    let steps = steps.to_vec();
     let mut variants: Vec<(String, Vec<&Action>)> = vec![("as planned".into(), steps.clone())];
-    for left_out in 0..steps.len() {
+    for left_out in kept..steps.len() {
         let mut actions = steps.clone();
         actions.remove(left_out);
         variants.push((format!("without {}", steps[left_out]), actions));
     }
-    for one in 0..steps.len() {
+    for one in kept..steps.len() {
         for other in one + 1..steps.len() {
             let mut actions = steps.clone();
             actions.swap(one, other);
@@ -119,4 +141,14 @@ fn the_proof_agrees_with_messages_for_several_sources_and_headers() {
     let world = world(several(), &["a.b", "a.c", "a", "z"], headers);
     let (safe, broken) = holds_against_every_mutation("several", &world, "{}");
     assert!(safe > 20 && broken > 100, "{safe} safe, {broken} unsafe");
+}
+
+#[test]
+fn the_proof_of_the_way_back_agrees_with_messages() {
+    let world = world(topic(), &["a.b", "a.c", "c.b", "d.b", "z"], vec![Table::new()]);
+    for method in ["fanout", "policy"] {
+        let options = format!("{{ method: {method} }}");
+        let (safe, broken) = holds_against_every_mutation_of_the_way_back(method, &world, &options);
+        assert!(safe > 10 && broken > 50, "{method}: {safe} safe, {broken} unsafe");
+    }
 }

@@ -2,12 +2,12 @@
 
 mod migration_worlds;
 
-use acemq_core::embedded::{ConnectionId, EmbeddedBroker};
+use acemq_core::embedded::{ConnectionId, EmbeddedBroker, Publication};
 use acemq_core::migration::{Beginning, Direction, MigrationFile, MigrationPlan, Order, QueueSight, Run};
 use acemq_core::rabbitmq::{BindingDeclaration, ExchangeDeclaration, QueueDeclaration};
 use acemq_core::state::State;
 use acemq_core::value::{Table, Value};
-use migration_worlds::{Copies, World, copies, file, play, several, topic, unequal, vhost, world};
+use migration_worlds::{Copies, World, copies, file, one_key, play, several, topic, unequal, vhost, world};
 use std::collections::BTreeMap;
 
 /// A broker whose consumers empty every queue at once, with messages sent after every order.
@@ -245,4 +245,65 @@ fn an_undo_that_is_killed_is_followed_by_another_one_or_by_the_migration_itself(
             forward.sound.extend(host.sound);
         }
     }
+}
+
+#[test]
+fn a_dead_letter_queue_with_messages_is_not_deleted_and_says_so() {
+    let world = world(with_retries(), &["k", "old", "z"], vec![Table::new()]);
+    let file = file("{ name: new, dead_letter: true }", "{ drain: { stable: 1 } }");
+    let mut forward = Host::new(&world, &file, false);
+    let last = tables(&mut forward).pop().unwrap();
+    let mut once = at(&forward, &last);
+    assert_eq!(once.until_it_ends(Direction::Back), Order::Finished);
+    // Every table is known to be sound now, so no test message is in the way, and nobody consumes.
+    forward.sound.extend(once.sound);
+    let mut host = at(&forward, &last);
+    host.broker.publish(host.owner, Publication::new("", "new.dlq", "failed")).unwrap();
+    let end = host.until_it_ends(Direction::Back);
+    assert!(matches!(&end, Order::Stopped(why) if why.contains("\"new.dlq\" holds 1 message,")), "{end:?}");
+    assert_eq!(host.broker.contents("new.dlq").unwrap().ready.len(), 1);
+    // Messages go to the old queue again all the same.
+    assert!(host.broker.state().bindings.contains(&BindingDeclaration::queue("x", "old", "k")));
+    host.consume();
+    assert_eq!(host.until_it_ends(Direction::Back), Order::Finished);
+    assert_eq!(host.broker.state().canonical(), world.state.canonical());
+}
+
+#[test]
+fn what_was_there_before_stays() {
+    let mut state = with_retries();
+    // The release that consumes from it declared it before the migration.
+    state.insert_queue(QueueDeclaration::durable("new").with("x-queue-type", "quorum"));
+    let world = world(state, &["k", "old", "z"], vec![Table::new()]);
+    let file = file("{ name: new, type: quorum }", "{ drain: { stable: 1 } }");
+    let mut forward = Host::new(&world, &file, false);
+    let last = tables(&mut forward).pop().unwrap();
+    let mut host = at(&forward, &last);
+    assert_eq!(host.until_it_ends(Direction::Back), Order::Finished);
+    assert_eq!(host.broker.state().canonical(), world.state.canonical());
+}
+
+#[test]
+fn an_exchange_that_somebody_else_uses_since_stays_and_is_named() {
+    let world = world(one_key(), &["k", "z"], vec![Table::new()]);
+    let file = file("{ name: new, dead_letter: true }", "{ drain: { stable: 1 } }");
+    let mut forward = Host::new(&world, &file, false);
+    let mut last = tables(&mut forward).pop().unwrap();
+    last.insert_queue(QueueDeclaration::durable("third").with("x-dead-letter-exchange", "acemq.dlx"));
+    let plan = MigrationPlan::undo(&file, &last, &forward.beginning).unwrap();
+    let kept: Vec<String> = plan.findings.iter().map(ToString::to_string).collect();
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    assert!(kept[0].contains("exchange \"acemq.dlx\" stays: queue \"third\""), "{kept:?}");
+    assert!(plan.steps.iter().all(|step| step.action.to_string() != "delete exchange acemq.dlx"));
+}
+
+#[test]
+fn past_the_point_of_no_return_the_way_out_is_named() {
+    let world = world(one_key(), &["k", "z"], vec![Table::new()]);
+    let file = file("{ name: new, type: quorum }", "{ drain: { stable: 1 } }");
+    let mut host = Host::new(&world, &file, false);
+    assert_eq!(host.until_it_ends(Direction::Forward), Order::Finished);
+    let error = MigrationPlan::undo(&file, &host.broker.state(), &host.beginning).unwrap_err();
+    assert_eq!(error.fields["reason"], "past_return");
+    assert!(error.help.contains("replaces queue \"new\" by one named \"old\""), "{error}");
 }

@@ -152,3 +152,11 @@ pub fn several() -> State {
     state.bindings.insert(headers);
     state
 }
+
+/// One direct exchange, one key.
+pub fn one_key() -> State {
+    let mut state = vhost();
+    state.insert_exchange(ExchangeDeclaration::durable("x", "direct"));
+    state.bindings.insert(BindingDeclaration::queue("x", "old", "k"));
+    state
+}
