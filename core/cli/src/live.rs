@@ -11,8 +11,9 @@ use acemq_core::state::State;
 use acemq_core::topology::Tables;
 use acemq_live::{BrokerUrl, Client, Ending as DriveEnding, Limits, Management, ManagementUrl, Secret, Width, drive};
 use acemq_migrate::history::{Author, Keeping, Session};
-use acemq_migrate::{RunError, Runner};
+use acemq_migrate::{RunError, Runner, Stop, Stopper};
 use std::future::Future;
+use std::io::Write as _;
 use std::sync::Arc;
 
 /// Where a real broker is: AMQP, the management API, or both.
@@ -89,7 +90,7 @@ impl Address {
         let (Some(amqp), Some(url)) = (self.amqp, self.management) else {
             return Err(Failure::input("give --broker amqp://… and --management http://…"));
         };
-        let user = url.clone();
+        let (user, name) = (url.clone(), amqp.user().to_owned());
         let nodes = node_management.iter().map(|node| {
             let node: ManagementUrl = node.parse().map_err(Failure::input)?;
             Ok(node.with_credentials_of(&user))
@@ -105,7 +106,10 @@ impl Address {
                 tool: env!("CARGO_PKG_VERSION").to_owned(),
                 broker: client.broker().to_string(),
             };
-            let runner = Runner::new(&client, &management, &self.vhost).with_node_apis(nodes);
+            let runner = Runner::new(&client, &management, &self.vhost)
+                .with_node_apis(nodes)
+                .with_user(name)
+                .with_stop(stop_on_signals());
             let place = Place { cluster, vhost: self.vhost.clone() };
             let session = Session::new(runner, &client, keeping.clone(), place, author);
             let outcome = work(&session).await;
@@ -196,6 +200,40 @@ impl Address {
             }
         }
     }
+}
+
+/// Stops a migration between two changes on Ctrl-C and on what ends a pod; the second time at once.
+fn stop_on_signals() -> Stop {
+    let (stopper, stop) = Stopper::new();
+    tokio::spawn(async move {
+        for attempt in 1.. {
+            // Without a handler there is nothing to wait for, and Ctrl-C ends the process as usual.
+            if signal().await.is_err() {
+                return;
+            }
+            if attempt > 1 {
+                std::process::exit(i32::from(STOPPED));
+            }
+            let _ =
+                writeln!(std::io::stderr(), "stopping behind the change that is under way; once more stops at once");
+            stopper.stop();
+        }
+    });
+    stop
+}
+
+/// Ctrl-C, or SIGTERM where there is one.
+async fn signal() -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+        tokio::select! {
+            interrupt = tokio::signal::ctrl_c() => interrupt,
+            _ = terminate.recv() => Ok(()),
+        }
+    }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await
 }
 
 /// A vhost of the management API at `url`, with the credentials of `arguments` where the URL has none.

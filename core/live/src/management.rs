@@ -9,6 +9,7 @@
 //! program that links it.
 
 mod error;
+mod facts;
 mod http;
 mod node;
 mod snapshot;

@@ -9,7 +9,7 @@ mod parse;
 mod parts;
 
 pub use management::ManagementUrl;
-pub(crate) use parts::percent_encode;
+pub(crate) use parts::{percent_decode, percent_encode};
 
 use crate::secret::Secret;
 use std::fmt;

@@ -6,15 +6,18 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod facts;
 pub mod history;
 mod journal;
 mod lock;
 mod nodes;
 mod queues;
+mod stop;
 
 pub use error::RunError;
 pub use journal::{Change, Journal, JournalError, Unrecorded};
 pub use lock::LOCK_QUEUE;
+pub use stop::{Stop, Stopper};
 
 use acemq_core::migration::{Action, Beginning, MigrationError, MigrationFile, MigrationPlan, Order, Run};
 use acemq_core::state::State;
@@ -69,12 +72,22 @@ pub struct Runner<'a> {
     vhost: &'a str,
     node_apis: Vec<ManagementUrl>,
     statistics_lag: Duration,
+    user: Option<String>,
+    stop: Stop,
 }
 
 impl<'a> Runner<'a> {
     /// A runner for a vhost; `client` is connected to it.
     pub fn new(client: &'a Client, management: &'a Management, vhost: &'a str) -> Self {
-        Self { client, management, vhost, node_apis: Vec::new(), statistics_lag: STATISTICS_LAG }
+        Self {
+            client,
+            management,
+            vhost,
+            node_apis: Vec::new(),
+            statistics_lag: STATISTICS_LAG,
+            user: None,
+            stop: Stop::never(),
+        }
     }
 
     /// Further addresses of management APIs, one for each node whose own address does not follow from its name: behind a load
@@ -90,6 +103,20 @@ impl<'a> Runner<'a> {
     #[must_use]
     pub const fn with_statistics_lag(mut self, lag: Duration) -> Self {
         self.statistics_lag = lag;
+        self
+    }
+
+    /// The user that `client` is logged in as: whether it has the rights for every step is looked at before the first.
+    #[must_use]
+    pub fn with_user(mut self, user: impl Into<String>) -> Self {
+        self.user = Some(user.into());
+        self
+    }
+
+    /// Where it is told to stop: it does so between two changes.
+    #[must_use]
+    pub fn with_stop(mut self, stop: Stop) -> Self {
+        self.stop = stop;
         self
     }
 
@@ -151,7 +178,14 @@ impl<'a> Runner<'a> {
         let mut watched: Vec<String> = Vec::new();
         let mut plan = first(&self.state().await?)?;
         journal.planned(&plan);
+        if let Some(why) = self.considered(plan.clone()).await?.refusal() {
+            return Ok(Ending::Stopped(why));
+        }
+        let mut told_of_consumers = false;
         loop {
+            if self.stop.is_asked_for() {
+                return Ok(Ending::Waiting(stop::STOPPED.to_owned()));
+            }
             let live = self.state().await?;
             plan = plan.renewed(file, &live)?;
             let order = run.next(&plan, &live, clock());
@@ -179,6 +213,7 @@ impl<'a> Runner<'a> {
                     journal.before(change).await?;
                     self.perform(&action).await?;
                     journal.after(change).await?;
+                    told_of_consumers = false;
                     progress(Progress::Step { number, of: plan.steps.len(), action: action.to_string() });
                 }
                 Order::LookAt(names) => {
@@ -200,7 +235,13 @@ impl<'a> Runner<'a> {
                     run.nodes_know();
                     unreachable_since = Instant::now();
                 }
-                Order::Pause(ms) => tokio::time::sleep(Duration::from_millis(ms)).await,
+                Order::Pause(ms) => {
+                    if run.waits_for_consumers() && ms > 0 && !told_of_consumers {
+                        progress(Progress::Note(waits_for_consumers(&plan)));
+                        told_of_consumers = true;
+                    }
+                    self.stop.or_after(Duration::from_millis(ms)).await;
+                }
                 Order::Finished => return Ok(Ending::Finished),
                 Order::Waiting(why) => return Ok(Ending::Waiting(why + &self.held_by(&waited_for).await)),
                 Order::Stopped(why) => return Ok(Ending::Stopped(why + &self.held_by(&waited_for).await)),
@@ -245,6 +286,14 @@ impl<'a> Runner<'a> {
 /// Whether messages that come to a queue by its name would be lost with it: to one that was in use, not to its dead letters'.
 fn is_worth_watching(plan: &MigrationPlan, queue: &str) -> bool {
     plan.subject.as_ref().is_none_or(|subject| subject.old == queue || subject.new == queue)
+}
+
+/// What is waited for, as the step says it.
+fn waits_for_consumers(plan: &MigrationPlan) -> String {
+    let step = plan.steps.iter().find(|step| matches!(step.action, Action::AwaitConsumers { .. }));
+    let what = step.map_or_else(|| "wait for consumers".to_owned(), |step| step.action.to_string());
+    let minutes = plan.waiting.timeout_ms.div_ceil(60_000);
+    format!("{what}: start them; that is waited for up to {minutes} min")
 }
 
 fn from_outside(queue: &str, arrived: u64, within: Duration) -> String {

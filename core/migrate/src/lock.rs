@@ -38,7 +38,10 @@ impl Runner<'_> {
                 progress(Progress::Note("another runner is at work; its result is waited for".to_owned()));
                 told = true;
             }
-            tokio::time::sleep(Duration::from_secs(1)).await;
+            if self.stop.is_asked_for() {
+                return Err(RunError::Locked { why: crate::stop::STOPPED_AT_THE_LOCK.to_owned() });
+            }
+            self.stop.or_after(Duration::from_secs(1)).await;
         }
         Ok(())
     }

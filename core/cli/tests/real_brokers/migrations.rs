@@ -2,9 +2,11 @@
 
 use crate::{Ran, acemq};
 use acemq_core::rabbitmq::{BindingDeclaration, ExchangeDeclaration, QueueDeclaration};
-use acemq_tests::broker::{Generation, Node, Vhost, shared};
+use acemq_tests::broker::{Generation, Node, Settings, Vhost, shared};
+use acemq_tests::management::path_segment;
 use acemq_tests::on_every_broker;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
+use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -260,6 +262,60 @@ on_every_broker! {
         assert_eq!(scene.states(), ["1 applied"], "what cannot be taken back stays written down as it is");
     }
 
+    fn a_runner_that_is_told_to_stop_waits_until_it_is_run_again_or_taken_back(node) {
+        let scene = Scene::set(node, false);
+        let before = scene.vhost.definitions();
+        scene.write("V1__replace_b.yaml", &WAITS.replace("timeout: 1s", "timeout: 2m"));
+        let mut runner = Command::new(env!("CARGO_BIN_EXE_acemq"))
+            .args(["migrate", "run", &scene.folder.join("migrations").display().to_string()])
+            .env_clear()
+            .env("ACEMQ_BROKER", scene.vhost.amqp_url())
+            .env("ACEMQ_MANAGEMENT", node.management_url())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // What it waits for, and that it stops, is said on standard error.
+        let mut said = BufReader::new(runner.stderr.take().unwrap()).lines();
+        let waits = said.next().unwrap().unwrap();
+        assert_eq!(waits, "note: wait until queue b.v2 has 1 consumer: start them; that is waited for up to 2 min");
+        let stopped = Command::new("kill").args(["-TERM", &runner.id().to_string()]).status().unwrap();
+        assert!(stopped.success());
+        let said: Vec<String> = said.map(Result::unwrap).collect();
+        assert_eq!(runner.wait().unwrap().code(), Some(6), "{said:?}");
+        assert!(said.iter().any(|line| line.contains("it was told to stop")), "{said:?}");
+        assert_eq!(scene.states(), ["1 waiting"]);
+        scene.ends(&["undo"], 0, "every step is taken back");
+        let mut after = scene.vhost.definitions();
+        after["queues"].as_array_mut().unwrap().retain(|queue| queue["name"] != "acemq.history");
+        assert_eq!(after["queues"].as_array().unwrap().len(), before["queues"].as_array().unwrap().len());
+        assert_eq!((&after["bindings"], &after["exchanges"]), (&before["bindings"], &before["exchanges"]));
+    }
+
+    fn rights_that_are_missing_are_told_before_the_first_step(node) {
+        let scene = Scene::set(node, true);
+        scene.write("V1__replace_a.yaml", REPLACE_A);
+        let management = node.management();
+        let (vhost, user) = (path_segment(scene.vhost.name()), "narrow");
+        management.put(&format!("/api/users/{user}"), &json!({ "password": "narrow", "tags": "" })).unwrap();
+        let rights = json!({ "configure": "^(a|acemq).*", "write": "^a$", "read": ".*" });
+        management.put(&format!("/api/permissions/{vhost}/{user}"), &rights).unwrap();
+        let before = scene.vhost.definitions();
+        let amqp = scene.vhost.amqp_url().replace("guest:guest", "narrow:narrow");
+        let files = scene.folder.join("migrations").display().to_string();
+        for (command, code) in [("plan", 3), ("run", 3)] {
+            let arguments =
+                ["migrate", command, &files, "--management", &node.management_url(), "--history", &scene.history];
+            let ran = acemq(&arguments, &amqp, "");
+            assert_eq!(ran.code, code, "{}{}", ran.err, ran.out);
+            let said = format!("{}{}", ran.err, ran.out);
+            let missing = "user \"narrow\" may not write exchange \"a.migration\", nor";
+            assert!(said.contains(missing), "{said}");
+        }
+        assert_eq!(scene.vhost.definitions(), before);
+        management.delete(&format!("/api/users/{user}")).unwrap();
+    }
+
     fn a_step_that_cannot_be_written_down_is_not_made(node) {
         let mut scene = Scene::set(node, true);
         scene.write("V1__extra.yaml", DECLARE);
@@ -289,6 +345,28 @@ on_every_broker! {
         scene.ends(&["repair"], 0, "passed over what cannot be read: record 2");
         scene.ends(&["run"], 0, "nothing to run");
     }
+}
+
+#[test]
+fn a_shovel_that_publishes_to_the_old_queue_is_led_elsewhere_first() {
+    let Some(generation) = Generation::wanted().last().copied() else { return };
+    let settings = Settings { plugins: vec!["rabbitmq_shovel".to_owned()], ..Settings::default() };
+    let node = Node::start_with(generation, &settings).unwrap();
+    let scene = Scene::set(&node, true);
+    scene.write("V1__replace_a.yaml", REPLACE_A);
+    let here = format!("amqp:///{}", path_segment(scene.vhost.name()));
+    let shovel = |destination: &str| {
+        let value = json!({ "src-uri": here, "src-queue": "b", "dest-uri": here, "dest-queue": destination });
+        let path = format!("/api/parameters/shovel/{}/mover", path_segment(scene.vhost.name()));
+        node.management().put(&path, &json!({ "value": value })).unwrap();
+    };
+    shovel("a");
+    let refused = "shovel \"mover\" publishes to queue \"a\" by name; lead it to queue \"a.v2\" first";
+    scene.ends(&["plan"], 3, refused);
+    scene.ends(&["run"], 3, refused);
+    assert_eq!(scene.states(), ["1 pending"]);
+    shovel("elsewhere");
+    scene.ends(&["run"], 0, "finished");
 }
 
 #[test]

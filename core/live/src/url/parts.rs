@@ -201,7 +201,7 @@ fn shown(name: &str) -> String {
     format!("\"{}\"", short.escape_debug())
 }
 
-pub(super) fn percent_decode(text: &str) -> Option<String> {
+pub(crate) fn percent_decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {

@@ -105,6 +105,7 @@ impl<'a> Session<'a> {
             let Some(file) = folder.file(script) else { continue };
             let plan = MigrationPlan::new(file, &state).map_err(|error| RunError::from(error).in_file(&script.file))?;
             let next = forecast(&plan, &state);
+            let plan = self.runner.considered(plan).await?;
             plans.push(((*script).clone(), plan));
             match next {
                 Some(next) => state = next,
