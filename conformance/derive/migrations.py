@@ -249,9 +249,21 @@ def plans():
     waiting = fanout(DIRECT, retire_after=3_600_000, wait=3)
     expect = {"plan": {"steps": [{"do": step} for step in waiting]}}
     yield planned("an hour's rest before the end, and three consumers", DIRECT, DIRECT.start(), expect, wait_for_consumers=3, retire_after="1h")
+    yield keeps_its_name()
     yield from positions()
     yield from undos()
     yield from refusals()
+
+
+def keeps_its_name():
+    """One migration to the new name, and the file of a second one back to the old name, with the same queue and options."""
+    def line(value):
+        return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+    options = {"method": "overlap", "wait_for_consumers": 2, "drain": {"timeout": "600000ms", "poll": "1000ms", "stable": 3}, "retire_after": "0ms"}
+    second = {"queue": "new", "with": {"name": "old", "type": "quorum"}}
+    expect = {"plan": {"follow_up": f"acemq_migration: 1\nreplace: {line(second)}\noptions: {line(options)}\n", "refused": None}}
+    return planned("the old name comes back by a second migration", DIRECT, DIRECT.start(), expect, method="overlap", wait_for_consumers=2, keep_name=True)
 
 
 def positions():
@@ -322,7 +334,6 @@ def refusals():
     other["queues"]["new"] = queue("new", "classic")
     yield refused("the new queue is there with another type", DIRECT, other, "new_differs")
     yield refused("sources of three types, by policy", SEVERAL, SEVERAL.start(), "source_types", method="policy")
-    yield refused("the old name kept", DIRECT, DIRECT.start(), "keep_name", keep_name=True)
     yield refused("changes have no way back", World([], [], with_={}), DIRECT.start(), "changes", "back") | {
         "input": {"file": json.dumps({"acemq_migration": 1, "changes": [{"bind": {"exchange": "x", "queue": "old", "routing_key": "j"}}]}), "state": state(DIRECT.start()), "direction": "back"}
     }

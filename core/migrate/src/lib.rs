@@ -16,7 +16,7 @@ mod stop;
 
 pub use error::RunError;
 pub use journal::{Change, Journal, JournalError, Unrecorded};
-pub use lock::LOCK_QUEUE;
+pub use lock::{Held, LOCK_QUEUE};
 pub use stop::{Stop, Stopper};
 
 use acemq_core::migration::{Action, Beginning, MigrationError, MigrationFile, MigrationPlan, Order, Run};
@@ -191,7 +191,9 @@ impl<'a> Runner<'a> {
             let order = run.next(&plan, &live, clock());
             match order {
                 Order::Do(action) => {
-                    self.hold_lock().await?;
+                    if self.hold_lock().await? == Held::Again {
+                        continue;
+                    }
                     if let Action::DeleteQueue(queue) = &action {
                         if !watched.contains(queue) && is_worth_watching(&plan, queue) {
                             let arrived = self.arrivals(queue, unreachable_since).await?;

@@ -19,6 +19,18 @@ const WAIT: Duration = Duration::from_secs(600);
 /// `RESOURCE_LOCKED`
 const LOCKED: u16 = 405;
 
+/// How long the broker gets to see that a connection is gone. Measured: 5 to 18 ms on 3.10, 4.0 and 4.3.
+const RELEASE: Duration = Duration::from_secs(5);
+
+/// Since when the lock is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Held {
+    /// For as long as anybody knows.
+    Still,
+    /// It was not for a moment: somebody else may have been at work, so the table has to be read anew.
+    Again,
+}
+
 impl Runner<'_> {
     /// Takes the lock, or waits for whoever holds it; it is held for as long as the connection lasts.
     ///
@@ -46,12 +58,22 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Makes sure that the lock is held still.
+    /// Makes sure that the lock is held. Where the connection was cut and made anew, the broker takes some milliseconds to
+    /// see that the former one, the owner of the lock, is gone.
     ///
     /// # Errors
     /// When somebody else holds it, and when the broker cannot be used.
-    pub async fn hold_lock(&self) -> Result<(), RunError> {
-        if self.try_lock().await? { Ok(()) } else { Err(locked()) }
+    pub async fn hold_lock(&self) -> Result<Held, RunError> {
+        let until = Instant::now() + RELEASE;
+        let mut held = Held::Still;
+        while !self.try_lock().await? {
+            if Instant::now() >= until {
+                return Err(locked());
+            }
+            held = Held::Again;
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        Ok(held)
     }
 
     async fn try_lock(&self) -> Result<bool, RunError> {

@@ -2,6 +2,7 @@
 //! always empty. For trying files out, and for examples; nothing is kept, so there is no history.
 
 use super::folder;
+use super::run::what_follows;
 use super::teller::Teller;
 use crate::failure::{DIFFERS, Failure};
 use crate::output::Report;
@@ -18,14 +19,16 @@ pub fn run(mut broker: EmbeddedBroker, folder: &Folder, one: bool, is_json: bool
     let history = History::empty(place);
     let status = Status::new(&folder.scripts(), folder.given, &history, false).map_err(Failure::input)?;
     let mut teller = Teller::new(is_json, folder.given == Given::Everything, None);
+    let mut text = String::from("finished: every step is done\n");
     for script in status.to_run().map_err(Failure::input)?.into_iter().take(if one { 1 } else { usize::MAX }) {
         let Some(file) = folder.file(script) else { continue };
         let stopped = run_file(&mut broker, &script.file, file, |progress| teller.tell(script, progress))?;
         if let Some(why) = stopped {
             return Err(Failure::with_code(why, DIFFERS));
         }
+        text.extend(what_follows(folder, script));
     }
-    Ok(Report::done(if is_json { "{\"outcome\":\"finished\"}\n" } else { "finished: every step is done\n" }))
+    Ok(Report::done(if is_json { "{\"outcome\":\"finished\"}\n".to_owned() } else { text }))
 }
 
 /// Why it stopped, unless it came to its end.

@@ -4,8 +4,9 @@ use crate::broker::{self, Target, Wish};
 use crate::cli::BrokerArguments;
 use crate::failure::Failure;
 use crate::input;
+use crate::migrate::folder;
 use crate::output::Report;
-use acemq_core::migration::FileName;
+use acemq_core::migration::{FileName, MigrationPlan};
 use acemq_core::plan::{Action, Object, Remedied, Settings, Verdict};
 use acemq_core::topology::shown_name;
 use clap::Args;
@@ -22,6 +23,10 @@ pub struct NewArguments {
     /// Write a replacement for each queue that this topology document asks for and the broker has with other arguments
     #[arg(long, value_name = "TOPOLOGY")]
     pub from_plan: Option<String>,
+    /// Write the file that belongs behind this one: with keep_name: true it brings the old name back, with teardown: later it
+    /// takes the exchanges in between down
+    #[arg(long, value_name = "FILE", conflicts_with = "from_plan")]
+    pub follow_up: Option<String>,
     /// The folder of migration files
     #[arg(long, value_name = "DIR", default_value = "migrations")]
     pub dir: String,
@@ -33,6 +38,10 @@ pub struct NewArguments {
 pub fn new(arguments: &NewArguments) -> Result<Report, Failure> {
     let word = words(&arguments.name)?;
     let folder = Path::new(&arguments.dir);
+    if let Some(first) = &arguments.follow_up {
+        let path = write(folder, next_version(folder)?, &word, &follow_up(first, &arguments.broker)?)?;
+        return Ok(Report::done(format!("{}\n", path.display())));
+    }
     let Some(topology) = &arguments.from_plan else {
         let path = write(folder, next_version(folder)?, &word, &template())?;
         return Ok(Report::done(format!("{}\n", path.display())));
@@ -50,6 +59,18 @@ pub fn new(arguments: &NewArguments) -> Result<Report, Failure> {
         let _ = writeln!(text, "{}", path.display());
     }
     Ok(Report::done(text))
+}
+
+/// The file that belongs behind another one.
+fn follow_up(first: &str, broker: &BrokerArguments) -> Result<String, Failure> {
+    let file = folder::migration(first)?;
+    let state = Target::resolve(broker, None)?.state()?;
+    let plan = MigrationPlan::new(&file, &state).map_err(|error| folder::refused(first, &error))?;
+    plan.follow_up.ok_or_else(|| {
+        let why =
+            "nothing follows this migration; that is so with keep_name: true or teardown: later among its options";
+        Failure::input(format!("{}: {why}", shown_name(first)))
+    })
 }
 
 /// The queues that have to be replaced, each with its file; what needs no replacement is told.

@@ -7,7 +7,7 @@ use crate::broker::Target;
 use crate::failure::{BAD_INPUT, DIFFERS, Failure, STOPPED};
 use crate::output::{Report, json};
 use acemq_core::migration::history::{Given, History, Place, Script, Status, forecast};
-use acemq_core::migration::{FileName, MigrationPlan};
+use acemq_core::migration::{FileName, MigrationFile, MigrationPlan};
 use acemq_core::state::State;
 use acemq_migrate::Ending;
 use acemq_migrate::history::{Folder, Ran};
@@ -132,7 +132,10 @@ pub fn run(arguments: &FilesArguments, one: bool) -> Result<Report, Failure> {
             let status = Status::new(&folder.scripts(), folder.given, &history, false)?;
             Ok((ran, status.to_json(&history)))
         })?;
-        Ok(told(&ran, status, "finished: every step is done", "applied"))
+        let mut outcome = told(&ran, status, "finished: every step is done", "applied");
+        let finished = ran.iter().filter(|ran| ran.ending == Ending::Finished);
+        outcome.text.extend(finished.filter_map(|ran| what_follows(&folder, &ran.script)));
+        Ok(outcome)
     })
 }
 
@@ -151,6 +154,15 @@ pub fn undo(arguments: &FilesArguments) -> Result<Report, Failure> {
             Ok((ran, status.to_json(&history)))
         })?;
         Ok(told(std::slice::from_ref(&ran), status, "undone: every step is taken back", "undone"))
+    })
+}
+
+/// What to write next, behind what ran.
+pub(super) fn what_follows(folder: &Folder, script: &Script) -> Option<String> {
+    let follows = folder.file(script).is_some_and(MigrationFile::has_follow_up);
+    follows.then(|| {
+        let (version, file) = (script.name.version_text(), &script.file);
+        format!("V{version} is not the end: acemq migrate new NAME --follow-up {file} writes the file that belongs behind it\n")
     })
 }
 

@@ -7,9 +7,11 @@ use super::finding::{Finding, ObjectKind, fingerprint_of};
 use crate::rabbitmq::{Broker, Version};
 use crate::state::State;
 use crate::topology::DeclaredAt;
+use crate::value::counted;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// What an audit found.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,6 +61,14 @@ pub struct Summary {
     pub suppressed: usize,
     /// Findings of the baseline that are no longer there.
     pub fixed: usize,
+}
+
+impl fmt::Display for Summary {
+    /// `1 error, 2 warnings, 0 more worth knowing`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (errors, warnings) = (counted(self.error, "error"), counted(self.warning, "warning"));
+        write!(f, "{errors}, {warnings}, {} more worth knowing", self.info)
+    }
 }
 
 /// `acemq.audit/1`.

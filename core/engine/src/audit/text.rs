@@ -58,14 +58,7 @@ impl Report {
             (None, Some(target)) => format!(", to {target}"),
             (None, None) => String::new(),
         };
-        let _ = writeln!(
-            out,
-            "{} errors, {} warnings, {} more worth knowing (vhost {}{judged})",
-            summary.error,
-            summary.warning,
-            summary.info,
-            shown_name(&self.vhost)
-        );
+        let _ = writeln!(out, "{summary} (vhost {}{judged})", shown_name(&self.vhost));
         out
     }
 

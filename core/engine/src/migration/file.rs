@@ -5,7 +5,7 @@
 
 use super::change::Change;
 use super::error::MigrationError;
-use super::options::{Options, OptionsDocument};
+use super::options::{Options, OptionsDocument, Teardown};
 use crate::name::{nearest, quoted};
 use crate::topology::{Format, Problem, Tables, Topology, read_as};
 use crate::value::fingerprint;
@@ -41,6 +41,8 @@ pub struct Replacement {
     pub old: String,
     /// The name of the queue that takes its place.
     pub new: String,
+    /// That queue as the file describes it.
+    pub with: Json,
     /// That queue and what belongs to it, as it goes over the wire.
     pub tables: Tables,
     /// How.
@@ -121,22 +123,30 @@ impl MigrationFile {
         };
         Ok(Self { work, checksum })
     }
+
+    /// Whether another file belongs behind this one, which a plan then has as its
+    /// [`follow_up`](super::MigrationPlan::follow_up).
+    pub fn has_follow_up(&self) -> bool {
+        let Work::Replace(replacement) = &self.work else { return false };
+        replacement.options.keep_name || replacement.options.teardown == Teardown::Later
+    }
 }
 
 impl Replacement {
     fn read(document: ReplaceDocument, options: Option<OptionsDocument>) -> Result<Self, MigrationError> {
         let options = Options::read(options.unwrap_or_default())?;
-        let topology = json!({ "acemq": 1, "queues": [document.with] }).to_string();
+        let topology = json!({ "acemq": 1, "queues": [&document.with] }).to_string();
         let tables = Topology::parse(topology.as_bytes(), Format::Json)
             .and_then(Topology::into_tables)
             .map_err(|problems| wrong_queue(&problems))?;
         let new = tables.queues.first().map(|queue| queue.declaration.name.clone()).unwrap_or_default();
         if new == document.queue {
             let message = format!("queue {} is to be replaced by one of the same name", quoted(&new));
-            let help = "give the new queue another name; with keep_name: true a second stage brings the old name back";
+            let help =
+                "give the new queue another name; with keep_name: true a second migration brings the old name back";
             return Err(MigrationError::new("migration_queue", message, help).with("queue", new));
         }
-        Ok(Self { old: document.queue, new, tables, options })
+        Ok(Self { old: document.queue, new, with: document.with, tables, options })
     }
 }
 

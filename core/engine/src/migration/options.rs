@@ -4,7 +4,7 @@ use super::error::MigrationError;
 use crate::name::{nearest, quoted};
 use crate::retry::parse_duration;
 use serde::Deserialize;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 /// By which sequence a queue is replaced.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -69,7 +69,7 @@ pub struct Options {
     pub wait_for_consumers: u32,
     /// The wait for the old queue's last message.
     pub drain: DrainOptions,
-    /// Whether a second stage brings the old name back.
+    /// Whether a second migration brings the old name back.
     pub keep_name: bool,
     /// When the exchanges in between go.
     pub teardown: Teardown,
@@ -87,6 +87,23 @@ impl Default for Options {
             teardown: Teardown::Now,
             retire_after_ms: 0,
         }
+    }
+}
+
+impl Options {
+    /// The options as a file has them, but for `keep_name` and `teardown`, which are about what follows.
+    pub(super) fn to_json(&self) -> Json {
+        let duration = |ms: u64| format!("{ms}ms");
+        json!({
+            "method": self.method.name(),
+            "wait_for_consumers": self.wait_for_consumers,
+            "drain": {
+                "timeout": duration(self.drain.timeout_ms),
+                "poll": duration(self.drain.poll_ms),
+                "stable": self.drain.stable,
+            },
+            "retire_after": duration(self.retire_after_ms),
+        })
     }
 }
 
@@ -137,7 +154,7 @@ impl Options {
         }
         if options.keep_name && options.teardown == Teardown::Later {
             let message = "keep_name: true and teardown: later exclude each other";
-            let help = "take one of them out: the second stage needs the first one's exchanges gone";
+            let help = "take one of them out: the second migration needs the first one's exchanges gone";
             return Err(MigrationError::new("migration_option_value", message, help));
         }
         Ok(options)

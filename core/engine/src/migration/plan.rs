@@ -38,8 +38,9 @@ pub struct MigrationPlan {
     pub neighbours: Vec<Neighbour>,
     /// How long and how closely is waited.
     pub waiting: DrainOptions,
-    /// The file that takes the exchanges in between down, with `teardown: later`.
-    pub clean_up: Option<String>,
+    /// The file that belongs behind this one: with `teardown: later` it takes the exchanges in between down, with
+    /// `keep_name: true` it brings the old name back.
+    pub follow_up: Option<String>,
     beginning: Beginning,
     /// The table before the first step, which proof and findings are about.
     initial: State,
@@ -135,7 +136,7 @@ impl MigrationPlan {
             let wiring = declarations(&replacement.tables);
             prove(&subject(replacement, &initial, &wiring), steps.iter().map(|step| &step.action))
         });
-        let clean_up = (replacement.options.teardown == Teardown::Later).then(|| clean_up(&setting)).transpose()?;
+        let follow_up = follow_up(&setting)?;
         Ok(Self {
             direction: Direction::Forward,
             vhost: live.vhost.clone(),
@@ -145,7 +146,7 @@ impl MigrationPlan {
             findings,
             neighbours: neighbours(&initial, &replacement.old),
             waiting: replacement.options.drain,
-            clean_up,
+            follow_up,
             steps,
             beginning: Beginning::of(replacement, live),
             initial: initial.clone(),
@@ -188,7 +189,7 @@ impl MigrationPlan {
             findings: brought.into_findings(),
             neighbours: neighbours(&initial, &replacement.old),
             waiting: replacement.options.drain,
-            clean_up: None,
+            follow_up: None,
             steps,
             beginning: beginning.clone(),
             initial: initial.clone(),
@@ -212,7 +213,7 @@ impl MigrationPlan {
             findings: Vec::new(),
             neighbours: Vec::new(),
             waiting: DrainOptions::default(),
-            clean_up: None,
+            follow_up: None,
             steps,
             beginning: Beginning::nothing(),
             initial: live.clone(),
@@ -275,11 +276,6 @@ struct Forward<'a> {
 impl<'a> Forward<'a> {
     /// `initial` is the table before the first step.
     fn new(replacement: &'a Replacement, initial: &'a State) -> Result<Self, MigrationError> {
-        if replacement.options.keep_name {
-            let message = "keep_name: true is not done in one migration";
-            let help = "write a second file that replaces the new queue by one of the old name; it runs when the first is done";
-            return Err(MigrationError::new("migration_refused", message, help).with("reason", "keep_name"));
-        }
         let setting = Setting::new(replacement, initial)?;
         let mut steps = sequence::steps(&setting)?;
         let findings = match initial.queue(&replacement.old) {
@@ -369,6 +365,25 @@ fn unbound_here(steps: &[Step], queue: &str) -> Option<crate::rabbitmq::BindingD
         Action::Unbind(binding) if binding.destination == queue => Some(binding.clone()),
         _ => None,
     })
+}
+
+/// The file that belongs behind this one.
+fn follow_up(setting: &Setting<'_>) -> Result<Option<String>, MigrationError> {
+    let options = &setting.replacement.options;
+    if options.keep_name {
+        return Ok(Some(old_name_again(setting.replacement)));
+    }
+    (options.teardown == Teardown::Later).then(|| clean_up(setting)).transpose()
+}
+
+/// The file that brings the old name back, as `keep_name: true` asks for.
+fn old_name_again(first: &Replacement) -> String {
+    let mut with = first.with.clone();
+    if let Some(with) = with.as_object_mut() {
+        with.insert("name".to_owned(), first.old.as_str().into());
+    }
+    let replace = serde_json::json!({ "queue": first.new, "with": with });
+    format!("acemq_migration: 1\nreplace: {replace}\noptions: {}\n", first.options.to_json())
 }
 
 /// The file that does what `teardown: later` leaves.

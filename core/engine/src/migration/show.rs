@@ -63,7 +63,7 @@ impl MigrationPlan {
         if let Position::Astray { .. } = &self.position {
             let _ = writeln!(out, "refused: {}", self.position);
         }
-        if let Some(file) = &self.clean_up {
+        if let Some(file) = &self.follow_up {
             let _ = write!(out, "for later, as a file of its own:\n{file}");
         }
         out
@@ -90,7 +90,7 @@ impl MigrationPlan {
             "proof": self.proof.as_ref().map(super::Proof::to_json),
             "neighbours": self.neighbours,
             "findings": self.findings,
-            "clean_up": self.clean_up,
+            "follow_up": self.follow_up,
             "beginning": self.beginning(),
             "refused": self.refusal(),
         })

@@ -128,14 +128,7 @@ impl<'a> Session<'a> {
         mut progress: impl FnMut(&Script, Progress),
     ) -> Result<Vec<Ran>, RunError> {
         let scripts = folder.scripts();
-        let first = folder.files.first().map(|(script, _)| script);
-        self.runner
-            .lock_or_wait(&mut |what| {
-                if let Some(first) = first {
-                    progress(first, what)
-                }
-            })
-            .await?;
+        self.lock(folder, &mut progress).await?;
         let mut store = self.store();
         let history = History::read(&store.read().await?, self.place.clone());
         history.check()?;
@@ -170,14 +163,7 @@ impl<'a> Session<'a> {
     /// # Errors
     /// When nothing ran, when there is no way back any more, and when broker, management API or history cannot be used.
     pub async fn undo(&self, folder: &Folder, mut progress: impl FnMut(&Script, Progress)) -> Result<Ran, RunError> {
-        let first = folder.files.first().map(|(script, _)| script);
-        self.runner
-            .lock_or_wait(&mut |what| {
-                if let Some(first) = first {
-                    progress(first, what)
-                }
-            })
-            .await?;
+        self.lock(folder, &mut progress).await?;
         let mut store = self.store();
         let history = History::read(&store.read().await?, self.place.clone());
         history.check()?;
@@ -293,6 +279,17 @@ impl<'a> Session<'a> {
         keeper.write(What::Migration { subject, happened: Happened::Baseline }).await?;
         store.close().await;
         Ok(true)
+    }
+
+    /// Takes the lock, or waits for it; what is told meanwhile is told of the first file.
+    async fn lock(&self, folder: &Folder, progress: &mut impl FnMut(&Script, Progress)) -> Result<(), RunError> {
+        let first = folder.files.first().map(|(script, _)| script);
+        let mut tell = |what| {
+            if let Some(first) = first {
+                progress(first, what);
+            }
+        };
+        self.runner.lock_or_wait(&mut tell).await
     }
 
     fn store(&self) -> Store<'a> {

@@ -16,11 +16,8 @@ impl Graph {
     pub fn to_html(&self) -> String {
         let summary = self.report.summary();
         let mut out = format!(
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header><h1>{title}</h1><input id=\"search\" type=\"search\" placeholder=\"name of a queue or exchange\" aria-label=\"search\" title=\"/ to search, Enter for the next, Esc to end\"><small id=\"count\" aria-live=\"polite\"></small><button id=\"nearer\" title=\"nearer\">+</button><button id=\"farther\" title=\"farther\">−</button><button id=\"all\">everything</button><small class=\"legend\">{legend}</small></header>\n<main>\n<div id=\"picture\">\n{}</div>\n<aside>\n<p>{} errors, {} warnings, {} more worth knowing</p>\n",
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header><h1>{title}</h1><input id=\"search\" type=\"search\" placeholder=\"name of a queue or exchange\" aria-label=\"search\" title=\"/ to search, Enter for the next, Esc to end\"><small id=\"count\" aria-live=\"polite\"></small><button id=\"nearer\" title=\"nearer\">+</button><button id=\"farther\" title=\"farther\">−</button><button id=\"all\">everything</button><small class=\"legend\">{legend}</small></header>\n<main>\n<div id=\"picture\">\n{}</div>\n<aside>\n<p>{summary}</p>\n",
             self.to_svg(),
-            summary.error,
-            summary.warning,
-            summary.info,
             title = escaped(&self.title),
             legend = LEGEND.map(|(kind, word)| format!("<i class=\"{}\"></i>{word}", class_of(kind))).concat()
         );

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::migration::rehearsal::rehearse;
-use crate::migration::{Action, Phase, Position, Proof};
+use crate::migration::{Action, Method, Phase, Position, Proof};
 
 fn texts(plan: &MigrationPlan) -> Vec<String> {
     plan.steps.iter().map(|step| step.action.to_string()).collect()
@@ -139,13 +139,38 @@ fn teardown_later_leaves_a_file_that_does_the_rest() {
     let first = plan("{ name: new }", "{ teardown: later }", &state);
     let whole = plan("{ name: new }", "{}", &state);
     let states = rehearse(&state, first.steps.iter().map(|step| &step.action)).unwrap();
-    let rest = MigrationFile::parse(first.clean_up.as_deref().unwrap(), Format::Yaml).unwrap();
+    let rest = MigrationFile::parse(first.follow_up.as_deref().unwrap(), Format::Yaml).unwrap();
     let then = states.last().unwrap();
     let rest = MigrationPlan::new(&rest, then).unwrap();
     let rest_states = rehearse(then, rest.steps.iter().map(|step| &step.action)).unwrap();
     let whole_states = rehearse(&state, whole.steps.iter().map(|step| &step.action)).unwrap();
     assert_eq!(rest_states.last().unwrap().canonical(), whole_states.last().unwrap().canonical());
     assert!(matches!(rest.steps.last().map(|step| &step.action), Some(Action::DeleteQueue(queue)) if queue == "old"));
+}
+
+#[test]
+fn keep_name_leaves_a_file_that_brings_the_old_name_back() {
+    let state = topic();
+    let first = plan(
+        "{ name: new, type: quorum, arguments: { x-max-length: 5 } }",
+        "{ keep_name: true, method: policy }",
+        &state,
+    );
+    assert_eq!(first.refusal(), None);
+    let states = rehearse(&state, first.steps.iter().map(|step| &step.action)).unwrap();
+    let then = states.last().unwrap();
+    let second = MigrationFile::parse(first.follow_up.as_deref().unwrap(), Format::Yaml).unwrap();
+    let second = MigrationPlan::new(&second, then).unwrap();
+    assert_eq!((second.refusal(), second.follow_up.as_deref()), (None, None));
+    let subject = second.subject.as_ref().unwrap();
+    assert_eq!((subject.old.as_str(), subject.new.as_str(), subject.method), ("new", "old", Method::Policy));
+    let states = rehearse(then, second.steps.iter().map(|step| &step.action)).unwrap();
+    let end = states.last().unwrap();
+    // The vhost of the start, but for the arguments.
+    assert!(end.queue("new").there().is_none());
+    let wanted = QueueDeclaration::durable("old").with("x-max-length", 5).with("x-queue-type", "quorum");
+    assert_eq!(end.queue("old").there(), Some(&wanted));
+    assert_eq!(end.bindings.iter().collect::<Vec<_>>(), state.bindings.iter().collect::<Vec<_>>());
 }
 
 #[test]
