@@ -3,8 +3,8 @@
 //! A [`Mirror`] is a [`Stage`] that scenarios are played on. After each request it waits until the real broker's queues hold as
 //! many messages as the embedded one's; at the end [`finish`](Mirror::finish) takes out every message and compares queue,
 //! order, routing key, headers. Time on the embedded broker is what the scenario says; the real broker's passes by itself, so a
-//! step that comes too late for something that the embedded broker expects proves nothing: then the play
-//! [was late](Mirror::was_late) and is to be repeated.
+//! step that comes too late for something that the embedded broker expects proves nothing: then
+//! [`finish_in_time`](Mirror::finish_in_time) says nothing, and the play is to be repeated.
 
 mod delivered;
 
@@ -79,11 +79,6 @@ impl<'a> Mirror<'a> {
         }
     }
 
-    /// Whether a step came so late that the real broker may have gone ahead of the embedded one.
-    pub fn was_late(&self) -> bool {
-        self.late
-    }
-
     /// Compares this queue without regard to order. For one that gets copies of a message and what that message drives out of
     /// another queue: these are on their way at the same time.
     #[must_use]
@@ -100,6 +95,20 @@ impl<'a> Mirror<'a> {
     /// Takes everything out of the real queues and compares it with the embedded ones. What differed until now, and what does
     /// now.
     pub fn finish(mut self) -> Vec<String> {
+        self.compare_what_is_left();
+        self.disagreements
+    }
+
+    /// As [`finish`](Mirror::finish); `None` where a message was due while that went on, so that nothing can be said.
+    pub fn finish_in_time(mut self) -> Option<Vec<String>> {
+        let due = self.broker.next_due();
+        self.compare_what_is_left();
+        let elapsed = self.from + u64::try_from(self.started.elapsed().as_millis()).unwrap();
+        let late = self.late || due.is_some_and(|due| elapsed + MARGIN > due);
+        (!late).then_some(self.disagreements)
+    }
+
+    fn compare_what_is_left(&mut self) {
         self.settle(&"the end");
         for channel in self.channels.values() {
             if let Ok(Some(event)) = channel.main.next_event(Duration::ZERO) {
@@ -130,7 +139,6 @@ impl<'a> Mirror<'a> {
             }
             self.settle(&"taking everything out");
         }
-        self.disagreements
     }
 
     fn queues(&self) -> Vec<QueueDeclaration> {

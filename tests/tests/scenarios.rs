@@ -87,11 +87,7 @@ fn play(node: &Node, scenario: &Scenario) -> Result<(), String> {
         let base = Base::Own;
         let mut mirror = Mirror::new(scenario.broker(&base), &vhost);
         let report = scenario.play_on(&mut mirror, base).map_err(|error| error.to_string())?;
-        let late = mirror.was_late();
-        let mut faults = mirror.finish();
-        if late {
-            continue;
-        }
+        let Some(mut faults) = mirror.finish_in_time() else { continue };
         if report.failed > 0 {
             faults.push(report.to_string());
         }

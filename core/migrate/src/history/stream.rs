@@ -12,6 +12,7 @@ use acemq_core::migration::history::{Event, Stored, What};
 use acemq_core::rabbitmq::{Broker, Product, QueueDeclaration, Version};
 use acemq_live::{Answer, Client, Done, Operation, Stream, StreamError, StreamRecord};
 use std::time::Duration;
+use tokio::time::{Instant, sleep};
 
 /// The stream, in the vhost that is migrated.
 pub const HISTORY_STREAM: &str = "acemq.history";
@@ -26,11 +27,19 @@ const NOT_FOUND: u16 = 404;
 
 const ACCESS_REFUSED: u16 = 403;
 
+const CONNECTION_FORCED: u16 = 320;
+
 /// How long a stream that counts nothing is given to show a record.
 const DOUBT: Duration = Duration::from_secs(1);
 
 /// How long more records are waited for behind the last one.
 const QUIET: Duration = Duration::from_millis(200);
+
+/// How long a record is tried to be written while connections are cut; a node may be restarted in the meantime.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The pause between two tries.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// How long a record that was confirmed may take to come back.
 const ECHO: Duration = Duration::from_secs(30);
@@ -74,11 +83,17 @@ impl<'a> BrokerStream<'a> {
     pub(super) async fn append(&mut self, event: &Event) -> Result<(), JournalError> {
         self.declare().await?;
         let bytes = event.to_line().into_bytes();
-        let place = match self.write(&bytes).await {
-            Ok(place) => place,
-            // Whether it was written is not known; what is there tells.
-            Err(_) => self.write_unless_there(&bytes).await.map_err(|error| failed("write", &error))?,
-        };
+        let until = Instant::now() + PATIENCE;
+        let mut written = self.write(&bytes).await;
+        // Whether it was written is not known then; what is there tells.
+        while let Err(error) = &written
+            && !is_final(error)
+            && Instant::now() < until
+        {
+            sleep(PAUSE).await;
+            written = self.write_unless_there(&bytes).await;
+        }
+        let place = written.map_err(|error| failed("write", &error))?;
         if place == event.rank {
             return Ok(());
         }
@@ -157,6 +172,11 @@ fn has_streams(broker: &Broker) -> bool {
         (Product::RabbitMq, Some(version)) => version >= FIRST,
         _ => true,
     }
+}
+
+/// Whether trying again is of no use: a refusal stays one, but an operator or a node that goes down closes connections too.
+fn is_final(error: &StreamError) -> bool {
+    matches!(error, StreamError::Refused(refused) if refused.code != CONNECTION_FORCED)
 }
 
 /// A refusal for want of permissions says which; anything else may pass.
