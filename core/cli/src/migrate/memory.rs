@@ -6,10 +6,9 @@ use super::run::what_follows;
 use super::teller::Teller;
 use crate::failure::{DIFFERS, Failure};
 use crate::output::Report;
-use acemq_core::embedded::{ConnectionId, EmbeddedBroker};
+use acemq_core::embedded::EmbeddedBroker;
 use acemq_core::migration::history::{Given, History, Place, Status};
-use acemq_core::migration::{Action, MigrationFile, MigrationPlan, Order, QueueSight, Run};
-use acemq_core::rabbitmq::{DeleteQueue, Refused};
+use acemq_core::migration::{MigrationFile, MigrationPlan, Order, QueueSight, Run};
 use acemq_migrate::Progress;
 use acemq_migrate::history::Folder;
 
@@ -47,7 +46,8 @@ fn run_file(
         match run.next(&plan, &live, now) {
             Order::Do(action) => {
                 let number = plan.steps.iter().position(|step| step.action == action).map_or(0, |at| at + 1);
-                perform(broker, owner, &action)
+                action
+                    .play(broker, owner)
                     .map_err(|refused| Failure::input(format!("{name}: {} {}", refused.code, refused.text)))?;
                 tell(Progress::Step { number, of: plan.steps.len(), action: action.to_string() });
             }
@@ -67,25 +67,5 @@ fn run_file(
             Order::Finished => return Ok(None),
             Order::Waiting(why) | Order::Stopped(why) => return Ok(Some(why)),
         }
-    }
-}
-
-fn perform(broker: &mut EmbeddedBroker, owner: ConnectionId, action: &Action) -> Result<(), Refused> {
-    match action {
-        Action::DeclareQueue(queue) => broker.declare_queue(owner, queue).map(drop),
-        Action::DeclareExchange(exchange) => broker.declare_exchange(owner, exchange),
-        Action::Bind(binding) => broker.bind(owner, binding),
-        Action::Unbind(binding) => broker.unbind(owner, binding),
-        Action::DeleteExchange(exchange) => broker.delete_exchange(owner, &exchange.name, false),
-        Action::DeleteQueue(queue) => broker.delete_queue(owner, queue, DeleteQueue::default()).map(drop),
-        Action::SetPolicy(policy) => {
-            broker.set_policy(policy.clone());
-            Ok(())
-        }
-        Action::DeletePolicy(policy) => {
-            broker.clear_policy(&policy.name);
-            Ok(())
-        }
-        _ => Ok(()),
     }
 }

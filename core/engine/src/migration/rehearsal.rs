@@ -40,7 +40,7 @@ pub(super) fn rehearse<'a>(
     let mut last = Arc::new(initial.clone());
     for (at, action) in actions.into_iter().enumerate() {
         if action.changes() {
-            play(&mut broker, owner, action).map_err(|refused| RefusedStep { at, refused })?;
+            action.play(&mut broker, owner).map_err(|refused| RefusedStep { at, refused })?;
             let state = as_seen(broker.state(), initial);
             if state != *last {
                 last = Arc::new(state);
@@ -51,27 +51,33 @@ pub(super) fn rehearse<'a>(
     Ok(states)
 }
 
-fn play(broker: &mut EmbeddedBroker, owner: ConnectionId, action: &Action) -> Result<(), Refused> {
-    match action {
-        Action::DeclareQueue(queue) => broker.declare_queue(owner, queue).map(drop),
-        Action::DeclareExchange(exchange) => broker.declare_exchange(owner, exchange),
-        Action::Bind(binding) => broker.bind(owner, binding),
-        Action::Unbind(binding) => broker.unbind(owner, binding),
-        Action::SetPolicy(policy) => {
-            broker.set_policy(policy.clone());
-            Ok(())
+impl Action {
+    /// Does it on the embedded broker; a wait does nothing.
+    ///
+    /// # Errors
+    /// When a broker would refuse it.
+    pub fn play(&self, broker: &mut EmbeddedBroker, owner: ConnectionId) -> Result<(), Refused> {
+        match self {
+            Self::DeclareQueue(queue) => broker.declare_queue(owner, queue).map(drop),
+            Self::DeclareExchange(exchange) => broker.declare_exchange(owner, exchange),
+            Self::Bind(binding) => broker.bind(owner, binding),
+            Self::Unbind(binding) => broker.unbind(owner, binding),
+            Self::SetPolicy(policy) => {
+                broker.set_policy(policy.clone());
+                Ok(())
+            }
+            Self::DeletePolicy(policy) => {
+                broker.clear_policy(&policy.name);
+                Ok(())
+            }
+            Self::DeleteExchange(exchange) => broker.delete_exchange(owner, &exchange.name, false),
+            Self::DeleteQueue(queue) => broker.delete_queue(owner, queue, DeleteQueue::default()).map(drop),
+            Self::AwaitConsumers { .. }
+            | Self::AwaitNodes { .. }
+            | Self::Drain { .. }
+            | Self::CheckEmpty { .. }
+            | Self::Rest { .. } => Ok(()),
         }
-        Action::DeletePolicy(policy) => {
-            broker.clear_policy(&policy.name);
-            Ok(())
-        }
-        Action::DeleteExchange(exchange) => broker.delete_exchange(owner, &exchange.name, false),
-        Action::DeleteQueue(queue) => broker.delete_queue(owner, queue, DeleteQueue::default()).map(drop),
-        Action::AwaitConsumers { .. }
-        | Action::AwaitNodes { .. }
-        | Action::Drain { .. }
-        | Action::CheckEmpty { .. }
-        | Action::Rest { .. } => Ok(()),
     }
 }
 
