@@ -157,7 +157,7 @@ impl BrokerArguments {
 #[derive(Debug, Args)]
 pub struct VhostsArgument {
     /// Do it in each of these vhosts, with a result for each: names, or patterns in which * stands for any text, separated by
-    /// commas. Patterns need --management or definitions:FILE
+    /// commas. Patterns need a management API or a definitions export
     #[arg(long, value_name = "PATTERN", value_delimiter = ',', conflicts_with = "vhost")]
     pub vhosts: Vec<String>,
 }
@@ -371,6 +371,8 @@ pub enum AuditFormat {
 pub struct AuditArguments {
     #[command(flatten)]
     pub state: StateArguments,
+    #[command(flatten)]
+    pub several: VhostsArgument,
     /// Also say what an upgrade to this RabbitMQ version will refuse, ignore or change
     #[arg(long, value_name = "VERSION")]
     pub target: Option<Version>,
@@ -413,6 +415,8 @@ pub enum Picture {
 pub struct GraphArguments {
     #[command(flatten)]
     pub state: StateArguments,
+    #[command(flatten)]
+    pub several: VhostsArgument,
     /// What to draw for
     #[arg(long, value_enum, default_value_t = Picture::Dot)]
     pub format: Picture,

@@ -1,8 +1,9 @@
 //! Reading the files that a command is given.
 
 use crate::broker::Target;
-use crate::cli::{BrokerArguments, StateArguments, WantedArguments};
+use crate::cli::{BrokerArguments, StateArguments, VhostsArgument, WantedArguments};
 use crate::failure::Failure;
+use crate::vhosts;
 use acemq_core::definitions::{self, Definitions, DefinitionsError, Overrides};
 use acemq_core::embedded::EmbeddedBroker;
 use acemq_core::rabbitmq::{Conditions, Version};
@@ -11,6 +12,7 @@ use acemq_core::topology::{
     DeclaredAt, Format, Problem, ProblemCode, Severity, Suppression, Tables, Topology, shown_name,
 };
 use std::io::{Read as _, Write as _};
+use std::rc::Rc;
 
 /// The bytes of a file, or of standard input for `-`.
 pub fn read(file: &str) -> Result<Vec<u8>, Failure> {
@@ -109,13 +111,18 @@ fn is_management(file: &str) -> bool {
     file.starts_with("http://") || file.starts_with("https://")
 }
 
+/// The options that choose one vhost of an export, or several.
+const ONE_OR_SEVERAL: &str = "--vhost, or several (all: '*') with --vhosts";
+
 fn cannot_choose(file: &str, option: &str, error: DefinitionsError) -> Failure {
+    const SHOWN: usize = 10;
     let file = shown_name(file);
     match error {
         DefinitionsError::VhostNotChosen { vhosts } => Failure::input(format!(
-            "{file}: the definitions hold {} vhosts, choose one with {option}: {}",
+            "{file}: the definitions hold {} vhosts, choose one with {option}: {}{}",
             vhosts.len(),
-            vhosts.iter().map(|vhost| shown_name(vhost).into_owned()).collect::<Vec<_>>().join(", ")
+            vhosts.iter().take(SHOWN).map(|vhost| shown_name(vhost).into_owned()).collect::<Vec<_>>().join(", "),
+            if vhosts.len() > SHOWN { ", …" } else { "" }
         )),
         error => Failure::input(format!("{file}: {error}")),
     }
@@ -123,12 +130,12 @@ fn cannot_choose(file: &str, option: &str, error: DefinitionsError) -> Failure {
 
 /// The vhost that a topology document declares, that a definitions export holds, or that a broker has.
 pub fn state(arguments: &StateArguments) -> Result<State, Failure> {
-    look(arguments).map(|looked| looked.state)
+    look_by(arguments, "--vhost").map(|looked| looked.state)
 }
 
 /// The vhost that a topology document declares or that a definitions export holds.
 pub fn state_of_file(file: &str, vhost: Option<&str>, version: Option<Version>) -> Result<State, Failure> {
-    look_into_file(file, vhost, version).map(|looked| looked.state)
+    look_into_file(file, vhost, version, "--vhost").map(|looked| looked.state)
 }
 
 /// A vhost that was looked into, and what is known about where it comes from.
@@ -147,12 +154,25 @@ pub struct Looked {
 enum Origin {
     Broker,
     Topology { bytes: Vec<u8>, format: Format, tables: Box<Tables> },
-    Definitions { definitions: Box<Definitions>, vhost: Option<String> },
+    Definitions { definitions: Rc<Definitions>, vhost: Option<String> },
 }
 
 impl Looked {
     fn at_broker(state: State) -> Self {
         Self { state, partial: false, suppress: Vec::new(), origin: Origin::Broker, file: None }
+    }
+
+    fn of_definitions(
+        file: &str,
+        definitions: Rc<Definitions>,
+        vhost: Option<&str>,
+        version: Option<Version>,
+        option: &str,
+    ) -> Result<Self, Failure> {
+        let overrides = Overrides { version, default_queue_type: None };
+        let state = definitions.state(vhost, &overrides).map_err(|error| cannot_choose(file, option, error))?;
+        let origin = Origin::Definitions { definitions, vhost: vhost.map(str::to_owned) };
+        Ok(Self { state, partial: false, suppress: Vec::new(), origin, file: name_of(file) })
     }
 
     /// Where the file declares each object.
@@ -167,8 +187,12 @@ impl Looked {
     }
 }
 
-/// As [`state`], with its origin.
+/// As [`state`], with its origin, for a command that takes several vhosts as well.
 pub fn look(arguments: &StateArguments) -> Result<Looked, Failure> {
+    look_by(arguments, ONE_OR_SEVERAL)
+}
+
+fn look_by(arguments: &StateArguments, option: &str) -> Result<Looked, Failure> {
     let broker = &arguments.broker;
     let vhost = broker.vhost.as_deref();
     let Some(file) = arguments.file.as_deref() else {
@@ -182,27 +206,89 @@ pub fn look(arguments: &StateArguments) -> Result<Looked, Failure> {
     if is_management(file) {
         return Ok(Looked::at_broker(crate::live::state_at(file, vhost.unwrap_or("/"), broker)?));
     }
-    look_into_file(file, vhost, broker.rabbitmq)
+    look_into_file(file, vhost, broker.rabbitmq, option)
 }
 
-fn look_into_file(file: &str, vhost: Option<&str>, version: Option<Version>) -> Result<Looked, Failure> {
+/// A vhost that will be looked into.
+pub struct Look<'a> {
+    /// Its name.
+    pub vhost: String,
+    look: Looking<'a>,
+}
+
+/// How a vhost of that name is looked into.
+type Looking<'a> = Box<dyn FnOnce(&str) -> Result<Looked, Failure> + 'a>;
+
+impl<'a> Look<'a> {
+    fn each(names: Vec<String>, look: impl Fn(&str) -> Result<Looked, Failure> + Clone + 'a) -> Vec<Self> {
+        names.into_iter().map(|vhost| Self { vhost, look: Box::new(look.clone()) }).collect()
+    }
+
+    /// Its name, and what is in it or why it cannot be had.
+    pub fn now(self) -> (String, Result<Looked, Failure>) {
+        let looked = (self.look)(&self.vhost);
+        (self.vhost, looked)
+    }
+}
+
+/// As [`look`], in each of the vhosts that `--vhosts` means; `None` where it is not given.
+pub fn look_into_each<'a>(
+    arguments: &'a StateArguments,
+    several: &VhostsArgument,
+) -> Result<Option<Vec<Look<'a>>>, Failure> {
+    let (broker, patterns) = (&arguments.broker, &several.vhosts);
+    let Some(file) = arguments.file.as_deref() else {
+        let choices = vhosts::chosen(several, broker)?;
+        let look = |vhosts::Choice { vhost, target }| Look {
+            vhost,
+            look: Box::new(move |_: &str| target?.state().map(Looked::at_broker)),
+        };
+        return Ok(choices.map(|choices| choices.into_iter().map(look).collect()));
+    };
+    if patterns.is_empty() {
+        return Ok(None);
+    }
+    if is_management(file) {
+        let names = vhosts::select(patterns, &crate::live::vhosts_at(file, broker)?)?;
+        return Ok(Some(Look::each(names, |vhost| crate::live::state_at(file, vhost, broker).map(Looked::at_broker))));
+    }
+    match Source::read(file)? {
+        Source::Topology(_) => Err(Failure::input(format!(
+            "--vhosts goes with a definitions export or a management API; {} is a topology document, which names no vhost",
+            shown_name(file)
+        ))),
+        Source::Neither(problems) => Err(Failure::problems(file, &problems, false)),
+        Source::Definitions(definitions) => {
+            let there: Vec<String> = definitions.vhosts().into_iter().map(str::to_owned).collect();
+            let names = vhosts::select(patterns, &there)?;
+            let definitions: Rc<Definitions> = Rc::from(definitions);
+            let of = move |vhost: &str| {
+                let option = ONE_OR_SEVERAL;
+                Looked::of_definitions(file, Rc::clone(&definitions), Some(vhost), broker.rabbitmq, option)
+            };
+            Ok(Some(Look::each(names, of)))
+        }
+    }
+}
+
+fn look_into_file(file: &str, vhost: Option<&str>, version: Option<Version>, option: &str) -> Result<Looked, Failure> {
     let bytes = read(file)?;
-    let mut suppress = Vec::new();
-    let (state, partial, origin) = match Source::of(file, &bytes)? {
+    match Source::of(file, &bytes)? {
         Source::Topology(topology) => {
             let mut tables = Box::new(without_problems(file, topology, false)?);
-            suppress = std::mem::take(&mut tables.suppressions);
+            let suppress = std::mem::take(&mut tables.suppressions);
             let state = declared(file, &tables, version.unwrap_or(Version::NEWEST))?;
-            (state, true, Origin::Topology { bytes, format: Format::of_file(file), tables })
+            let origin = Origin::Topology { bytes, format: Format::of_file(file), tables };
+            Ok(Looked { state, partial: true, suppress, origin, file: name_of(file) })
         }
-        Source::Definitions(definitions) => {
-            let overrides = Overrides { version, default_queue_type: None };
-            let state = definitions.state(vhost, &overrides).map_err(|error| cannot_choose(file, "--vhost", error))?;
-            (state, false, Origin::Definitions { definitions, vhost: vhost.map(str::to_owned) })
-        }
-        Source::Neither(problems) => return Err(Failure::problems(file, &problems, false)),
-    };
-    Ok(Looked { state, partial, suppress, origin, file: (file != "-").then(|| file.to_owned()) })
+        Source::Definitions(definitions) => Looked::of_definitions(file, Rc::from(definitions), vhost, version, option),
+        Source::Neither(problems) => Err(Failure::problems(file, &problems, false)),
+    }
+}
+
+/// The file, where it has a name.
+fn name_of(file: &str) -> Option<String> {
+    (file != "-").then(|| file.to_owned())
 }
 
 /// A vhost of that version in which the topology is declared.

@@ -238,10 +238,20 @@ async fn signal() -> std::io::Result<()> {
 
 /// A vhost of the management API at `url`, with the credentials of `arguments` where the URL has none.
 pub fn state_at(url: &str, vhost: &str, arguments: &BrokerArguments) -> Result<State, Failure> {
+    let management = management_at(url, arguments)?;
+    block_on(management.state(vhost))?.map_err(Failure::broker)
+}
+
+/// The vhosts of the management API at `url` that the user may see.
+pub fn vhosts_at(url: &str, arguments: &BrokerArguments) -> Result<Vec<String>, Failure> {
+    let management = management_at(url, arguments)?;
+    block_on(management.vhosts())?.map_err(Failure::broker)
+}
+
+fn management_at(url: &str, arguments: &BrokerArguments) -> Result<Management, Failure> {
     let url: ManagementUrl = url.parse().map_err(Failure::input)?;
     let url = url.with_default_credentials(arguments.username.clone(), password(arguments)?);
-    let management = Management::new(url, Limits::default()).map_err(Failure::broker)?;
-    block_on(management.state(vhost))?.map_err(Failure::broker)
+    Management::new(url, Limits::default()).map_err(Failure::broker)
 }
 
 fn password(arguments: &BrokerArguments) -> Result<Option<Secret>, Failure> {

@@ -11,6 +11,7 @@ use crate::output::{Report, json};
 use acemq_core::plan::{Plan, PlanDocument};
 use acemq_core::topology::shown_name;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// One vhost of several, and where it is.
@@ -60,7 +61,7 @@ fn choices(names: Vec<String>, target: impl Fn(&str) -> Result<Target, Failure>)
 }
 
 /// The names that the patterns mean, sorted, each once. A pattern without `*` is a name, whether it is there or not.
-fn select(patterns: &[String], there: &[String]) -> Result<Vec<String>, Failure> {
+pub fn select(patterns: &[String], there: &[String]) -> Result<Vec<String>, Failure> {
     let mut names = Vec::new();
     for pattern in patterns {
         if !pattern.contains('*') || there.contains(pattern) {
@@ -115,17 +116,55 @@ impl Outcome {
     }
 }
 
-/// One vhost and how it ended there.
-pub struct Found {
-    vhost: String,
-    outcome: Result<Outcome, Failure>,
+/// What a command found out in one vhost, as the vhosts' document shows it.
+pub trait Ended {
+    /// The property that it stands in.
+    const PROPERTY: &'static str;
+    /// What stands there.
+    type Document<'a>: Serialize
+    where
+        Self: 'a;
+
+    /// Exit code.
+    fn code(&self) -> u8;
+    /// What the command prints as JSON for that vhost alone.
+    fn document(&self) -> Self::Document<'_>;
+    /// Why not everything could be done.
+    fn error(&self) -> Option<&str> {
+        None
+    }
 }
 
-impl Found {
+impl Ended for Outcome {
+    const PROPERTY: &'static str = "plan";
+    type Document<'a> = PlanDocument<'a>;
+
+    fn code(&self) -> u8 {
+        self.code
+    }
+
+    fn document(&self) -> PlanDocument<'_> {
+        self.plan.to_document()
+    }
+
+    fn error(&self) -> Option<&str> {
+        self.error.as_deref()
+    }
+}
+
+/// One vhost and how it ended there.
+pub struct Found<T = Outcome> {
+    /// Its name.
+    pub vhost: String,
+    /// How it ended, or why it could not be had.
+    pub outcome: Result<T, Failure>,
+}
+
+impl<T: Ended> Found<T> {
     /// Exit code.
     pub fn code(&self) -> u8 {
         match &self.outcome {
-            Ok(outcome) => outcome.code,
+            Ok(outcome) => outcome.code(),
             Err(failure) => failure.code,
         }
     }
@@ -155,11 +194,8 @@ pub const fn unless_stopped(code: u8) -> bool {
 
 /// The result of all: a block for each vhost that `text` has something to say about, and which vhosts are how.
 pub fn report(found: &[Found], is_json: bool, text: impl Fn(&Outcome) -> String) -> Report {
-    let code = found.iter().map(Found::code).min_by_key(|code| precedence(*code)).unwrap_or(0);
     if is_json {
-        let vhosts = found.iter().map(VhostDocument::of).collect();
-        return Report::done(json(&VhostsDocument { format: "acemq.vhosts/1", vhosts, exit_code: code }))
-            .with_code(code);
+        return document(found);
     }
     let mut out = String::new();
     for Found { vhost, outcome } in found {
@@ -179,7 +215,19 @@ pub fn report(found: &[Found], is_json: bool, text: impl Fn(&Outcome) -> String)
             let _ = writeln!(out, "  {words}: {}", names.join(", "));
         }
     }
-    Report::done(out).with_code(code)
+    Report::done(out).with_code(code_of(found))
+}
+
+/// The result of all as `acemq.vhosts/1`.
+pub fn document<T: Ended>(found: &[Found<T>]) -> Report {
+    let exit_code = code_of(found);
+    let vhosts = found.iter().map(VhostDocument::of).collect();
+    Report::done(json(&VhostsDocument { format: "acemq.vhosts/1", vhosts, exit_code })).with_code(exit_code)
+}
+
+/// The exit code that stands for all.
+pub fn code_of<T: Ended>(found: &[Found<T>]) -> u8 {
+    found.iter().map(Found::code).min_by_key(|code| precedence(*code)).unwrap_or(0)
 }
 
 /// What an exit code says about a vhost.
@@ -200,27 +248,30 @@ pub fn precedence(code: u8) -> usize {
 }
 
 #[derive(Serialize)]
-struct VhostsDocument<'a> {
+struct VhostsDocument<'a, D: Serialize> {
     format: &'static str,
-    vhosts: Vec<VhostDocument<'a>>,
+    vhosts: Vec<VhostDocument<'a, D>>,
     exit_code: u8,
 }
 
 #[derive(Serialize)]
-struct VhostDocument<'a> {
+struct VhostDocument<'a, D: Serialize> {
     vhost: &'a str,
     exit_code: u8,
-    plan: Option<PlanDocument<'a>>,
+    /// One property, which the command names.
+    #[serde(flatten)]
+    document: BTreeMap<&'static str, Option<D>>,
     error: Option<&'a str>,
 }
 
-impl<'a> VhostDocument<'a> {
-    fn of(found: &'a Found) -> Self {
-        let (plan, error) = match &found.outcome {
-            Ok(outcome) => (Some(outcome.plan.to_document()), outcome.error.as_deref()),
+impl<'a, D: Serialize> VhostDocument<'a, D> {
+    fn of<T: Ended<Document<'a> = D>>(found: &'a Found<T>) -> Self {
+        let (document, error) = match &found.outcome {
+            Ok(outcome) => (Some(outcome.document()), outcome.error()),
             Err(failure) => (None, Some(failure.message.as_str())),
         };
-        Self { vhost: &found.vhost, exit_code: found.code(), plan, error }
+        let document = BTreeMap::from([(T::PROPERTY, document)]);
+        Self { vhost: &found.vhost, exit_code: found.code(), document, error }
     }
 }
 

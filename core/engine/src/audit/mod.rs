@@ -53,9 +53,10 @@ mod world;
 pub use baseline::{Baseline, BaselineError, KnownFinding};
 pub use codes::{About, Code, Severity, UnknownCode, page};
 pub use finding::{Death, Example, Finding, Object, ObjectKind, Outcome};
-pub use graph::{Edge, EdgeKind, Graph, Node, NodeKind, graph};
+pub use graph::{Atlas, Edge, EdgeKind, Graph, Node, NodeKind, graph};
 pub use keys::STATE_BOUND;
 pub use report::{AuditDocument, Report, Summary, Suppressed};
+pub use sarif::sarif_of;
 pub use text::Telling;
 
 use crate::rabbitmq::Version;

@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::AddAssign;
 
 /// What an audit found.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,6 +69,20 @@ impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (errors, warnings) = (counted(self.error, "error"), counted(self.warning, "warning"));
         write!(f, "{errors}, {warnings}, {} more worth knowing", self.info)
+    }
+}
+
+impl AddAssign for Summary {
+    fn add_assign(&mut self, other: Self) {
+        self.error += other.error;
+        self.warning += other.warning;
+        self.info += other.info;
+        self.known += other.known;
+        self.suppressed += other.suppressed;
+        self.fixed += other.fixed;
+        for (code, count) in other.codes {
+            *self.codes.entry(code).or_default() += count;
+        }
     }
 }
 

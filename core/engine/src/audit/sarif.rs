@@ -5,10 +5,11 @@
 
 use super::Report;
 use super::codes::{Code, Severity};
-use super::finding::{Finding, ObjectKind};
+use super::finding::{Finding, ObjectKind, quoted};
 use crate::topology::Position;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use serde_json::Value as Json;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// Where the schema of SARIF 2.1.0 is published; nothing reads it from there.
@@ -30,13 +31,13 @@ struct Log<'a> {
 struct Run<'a> {
     tool: Tool,
     automation_details: Automation,
-    invocations: [Invocation; 1],
+    invocations: [Invocation<'a>; 1],
     /// Columns count characters, not UTF-16 units.
     column_kind: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     artifacts: Vec<Artifact>,
     results: Vec<Outcome<'a>>,
-    properties: BTreeMap<&'static str, String>,
+    properties: BTreeMap<&'static str, Json>,
 }
 
 #[derive(Serialize)]
@@ -87,7 +88,7 @@ struct RuleProperties {
     severity: &'static str,
 }
 
-/// One category for each vhost, so that the audits of several do not replace each other.
+/// A category for each vhost or set of vhosts, so that audits of several do not replace each other.
 #[derive(Serialize)]
 struct Automation {
     id: String,
@@ -95,8 +96,21 @@ struct Automation {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Invocation {
+struct Invocation<'a> {
     execution_successful: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_execution_notifications: Vec<Notification<'a>>,
+}
+
+#[derive(Serialize)]
+struct Notification<'a> {
+    level: &'static str,
+    message: NotificationText<'a>,
+}
+
+#[derive(Serialize)]
+struct NotificationText<'a> {
+    text: &'a str,
 }
 
 #[derive(Serialize)]
@@ -165,43 +179,71 @@ struct LogicalLocation<'a> {
 impl Report {
     /// SARIF 2.1.0, indented, the last line ended.
     pub fn to_sarif(&self) -> String {
-        let log = Log { version: "2.1.0", schema: SCHEMA, runs: [self.run()] };
-        let mut text = serde_json::to_string_pretty(&log).unwrap_or_default();
-        text.push('\n');
-        text
+        let run = run(encoded(&self.vhost, ""), &[self], &[], false);
+        text_of(run, ("vhost", Json::from(self.vhost.as_str())))
     }
 
-    fn run(&self) -> Run<'_> {
+    /// What is mended is not listed as `absent`: who does not know baselines would take it for a finding.
+    fn results(&self, names_vhost: bool) -> impl Iterator<Item = Outcome<'_>> {
         let uri = self.file.as_deref().map(uri_of);
-        let artifacts = uri.iter().map(|uri| Artifact { location: ArtifactLocation { uri: uri.clone() } }).collect();
-        let versions = [
-            ("rabbitmq", self.broker.version.map(|version| version.to_string())),
-            ("target", self.target.map(|version| version.to_string())),
-            ("vhost", Some(self.vhost.clone())),
-        ];
-        Run {
-            tool: Tool {
-                driver: Driver {
-                    name: "acemq",
-                    semantic_version: env!("CARGO_PKG_VERSION"),
-                    rules: Code::ALL.iter().map(|code| rule(*code)).collect(),
-                },
+        (self.findings.iter().map(|finding| (finding, None)))
+            .chain(self.suppressed.iter().map(|suppressed| (&suppressed.finding, Some(suppressed.reason.as_str()))))
+            .map(move |(finding, reason)| Outcome {
+                baseline_state: self.compared.then_some(if finding.known { "unchanged" } else { "new" }),
+                suppressions: reason.into_iter().map(suppressed).collect(),
+                ..result(finding, uri.as_deref(), names_vhost)
+            })
+    }
+}
+
+/// The audits of several vhosts as one log with one run, SARIF 2.1.0: services take few runs of one log.
+///
+/// `patterns` are those that chose the vhosts; they make the category, which so stays the same when vhosts come and go.
+/// `failed` says of which vhosts nothing is known, and why.
+pub fn sarif_of(patterns: &[String], reports: &[&Report], failed: &[String]) -> String {
+    let category: Vec<String> = patterns.iter().map(|pattern| encoded(pattern, "*")).collect();
+    let vhosts: Vec<&str> = reports.iter().map(|report| report.vhost.as_str()).collect();
+    text_of(run(category.join(","), reports, failed, true), ("vhosts", Json::from(vhosts)))
+}
+
+fn text_of<'a>(mut run: Run<'a>, (property, vhosts): (&'static str, Json)) -> String {
+    run.properties.insert(property, vhosts);
+    let log = Log { version: "2.1.0", schema: SCHEMA, runs: [run] };
+    let mut text = serde_json::to_string_pretty(&log).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// One run; where it is of several vhosts, each message names its own.
+fn run<'a>(category: String, reports: &[&'a Report], failed: &'a [String], several: bool) -> Run<'a> {
+    let files: BTreeSet<&str> = reports.iter().filter_map(|report| report.file.as_deref()).collect();
+    let artifact = |file| Artifact { location: ArtifactLocation { uri: uri_of(file) } };
+    let first = reports.first();
+    let versions = [
+        ("rabbitmq", first.and_then(|report| report.broker.version)),
+        ("target", first.and_then(|report| report.target)),
+    ];
+    let notification = |text| Notification { level: "error", message: NotificationText { text } };
+    Run {
+        tool: Tool {
+            driver: Driver {
+                name: "acemq",
+                semantic_version: env!("CARGO_PKG_VERSION"),
+                rules: Code::ALL.iter().map(|code| rule(*code)).collect(),
             },
-            automation_details: Automation { id: format!("acemq-audit/{}/", encoded(&self.vhost, "")) },
-            invocations: [Invocation { execution_successful: true }],
-            column_kind: "unicodeCodePoints",
-            artifacts,
-            // What is mended is not listed as `absent`: who does not know baselines would take it for a finding.
-            results: (self.findings.iter().map(|finding| (finding, None)))
-                .chain(self.suppressed.iter().map(|suppressed| (&suppressed.finding, Some(suppressed.reason.as_str()))))
-                .map(|(finding, reason)| Outcome {
-                    baseline_state: self.compared.then_some(if finding.known { "unchanged" } else { "new" }),
-                    suppressions: reason.into_iter().map(suppressed).collect(),
-                    ..result(finding, uri.as_deref())
-                })
-                .collect(),
-            properties: versions.into_iter().filter_map(|(name, value)| Some((name, value?))).collect(),
-        }
+        },
+        automation_details: Automation { id: format!("acemq-audit/{category}/") },
+        invocations: [Invocation {
+            execution_successful: failed.is_empty(),
+            tool_execution_notifications: failed.iter().map(|text| notification(text)).collect(),
+        }],
+        column_kind: "unicodeCodePoints",
+        artifacts: files.into_iter().map(artifact).collect(),
+        results: reports.iter().flat_map(|report| report.results(several)).collect(),
+        properties: versions
+            .into_iter()
+            .filter_map(|(name, version)| Some((name, Json::from(version?.to_string()))))
+            .collect(),
     }
 }
 
@@ -237,8 +279,11 @@ fn rule(code: Code) -> Rule {
     }
 }
 
-fn result<'a>(finding: &'a Finding, uri: Option<&str>) -> Outcome<'a> {
-    let mut text = sentence(&finding.message);
+fn result<'a>(finding: &'a Finding, uri: Option<&str>, names_vhost: bool) -> Outcome<'a> {
+    let mut text = match names_vhost {
+        true => format!("Vhost {}: {}", quoted(&finding.object.vhost), finding.message.trim_end_matches('.')) + ".",
+        false => sentence(&finding.message),
+    };
     if let Some(example) = &finding.example {
         let _ = write!(text, " Example: {}", sentence(&example.happens));
     }

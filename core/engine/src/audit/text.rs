@@ -31,8 +31,17 @@ impl From<Severity> for Telling {
 }
 
 impl Report {
-    /// For people: each finding that is not known, many of one kind told together.
+    /// For people: each finding that is not known, many of one kind told together, and how many there are.
     pub fn to_text(&self, telling: impl Into<Telling>) -> String {
+        let mut out = self.told(telling);
+        let (summary, judged) = (self.summary(), self.judged_for());
+        let comma = if judged.is_empty() { "" } else { ", " };
+        let _ = writeln!(out, "{summary} (vhost {}{comma}{judged})", shown_name(&self.vhost));
+        out
+    }
+
+    /// [`Report::to_text`] without its last line.
+    pub fn told(&self, telling: impl Into<Telling>) -> String {
         let telling = telling.into();
         let mut out = String::new();
         let fresh: Vec<&Finding> = self.fresh().collect();
@@ -51,15 +60,14 @@ impl Report {
             }
         }
         self.aside(&mut out, telling);
-        let summary = self.summary();
-        let judged = match (self.broker.version, self.target) {
-            (Some(version), Some(target)) => format!(", {} {version}, to {target}", self.broker.product.name()),
-            (Some(version), None) => format!(", {} {version}", self.broker.product.name()),
-            (None, Some(target)) => format!(", to {target}"),
-            (None, None) => String::new(),
-        };
-        let _ = writeln!(out, "{summary} (vhost {}{judged})", shown_name(&self.vhost));
         out
+    }
+
+    /// By which rules: `RabbitMQ 3.13.7, to 4.0.5`; nothing where no version is known.
+    pub fn judged_for(&self) -> String {
+        let runs = self.broker.version.map(|version| format!("{} {version}", self.broker.product.name()));
+        let target = self.target.map(|target| format!("to {target}"));
+        [runs, target].into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
     /// What is there and counts for nothing, and what is no longer there.

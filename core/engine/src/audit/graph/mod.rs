@@ -90,6 +90,19 @@ pub struct Graph {
     report: Report,
 }
 
+/// Pictures of several vhosts as one. What links vhosts (shovels, federation) is drawn in none of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Atlas {
+    graphs: Vec<Graph>,
+}
+
+impl Atlas {
+    /// The pictures, in that order; a vhost that holds nothing to draw has none.
+    pub fn new(graphs: impl IntoIterator<Item = Graph>) -> Self {
+        Self { graphs: graphs.into_iter().filter(|graph| !graph.nodes.is_empty()).collect() }
+    }
+}
+
 /// How a node is found.
 type Key = (bool, String);
 
