@@ -3,6 +3,8 @@
 //! Everything here is read from the table alone. What a table cannot show (publishers to the default exchange, shovels, rights,
 //! consumers that hold messages) is said once, so that somebody looks.
 
+mod new_queue;
+
 use super::action::{Condition, leading_to, with_default_type};
 use super::feeding::returning;
 use super::file::Replacement;
@@ -69,7 +71,7 @@ pub(super) fn inspect(state: &State, replacement: &Replacement, old: &QueueDecla
     inspection.sources(old);
     inspection.names();
     if let Some(new) = &new {
-        inspection.new_queue(new);
+        inspection.new_queue(old, new);
         inspection.differences(old, new);
         inspection.lost_policies(old, new);
     }
@@ -215,65 +217,6 @@ impl Inspection<'_> {
                 };
                 self.add(weight, "scaffold_policy", message, help);
             }
-        }
-    }
-
-    fn new_queue(&mut self, new: &QueueDeclaration) {
-        let name = quoted(&new.name);
-        if new.exclusive || new.auto_delete {
-            let message = format!("the new queue {name} would go with a connection or with its last consumer");
-            self.add(Weight::Refused, "new_vanishes", message, "declare it durable, not exclusive and not auto-delete");
-        }
-        let wired: BTreeSet<String> =
-            self.replacement.tables.bindings.iter().map(|binding| binding.declaration.canonical()).collect();
-        let foreign: Vec<String> = leading_to(self.state, &new.name)
-            .filter(|binding| !wired.contains(&binding.canonical()))
-            .map(|binding| quoted(&binding.source))
-            .collect();
-        if !foreign.is_empty() {
-            let message = format!("the new queue {name} is there and bound to {}", foreign.join(", "));
-            self.add(
-                Weight::Refused,
-                "new_bound",
-                message,
-                "if it took the old queue's place already, a client brought a binding of the old queue back, and that one has to go; else give the new queue another name",
-            );
-        }
-        if let Presence::There(stored) = self.state.queue(&new.name) {
-            let differences = queue_differences(self.version(), stored, new);
-            if let Some(difference) = differences.iter().find(|difference| difference.compared) {
-                let side = |value: &Option<Value>| {
-                    value.as_ref().map_or_else(|| "nothing".to_owned(), |value| shown_value(value).into_owned())
-                };
-                let message = format!(
-                    "queue {name} is there with another {}: {} instead of {}",
-                    difference.argument,
-                    side(&difference.current),
-                    side(&difference.wanted)
-                );
-                self.add(
-                    Weight::Refused,
-                    "new_differs",
-                    message,
-                    "give the new queue another name, or delete the one that is there",
-                );
-            }
-        }
-        self.dead_letters_into_a_source(new);
-    }
-
-    /// A dead letter that goes to a source of the queue comes to everybody who is bound there, and to the queue again.
-    fn dead_letters_into_a_source(&mut self, new: &QueueDeclaration) {
-        let effective = self.policies.effective(new);
-        let Some(target) = effective.value("dead-letter-exchange").and_then(Value::as_text) else { return };
-        let is_source = leading_to(self.state, &self.replacement.old).any(|binding| binding.source == target);
-        if is_source {
-            let message = format!(
-                "dead letters of the new queue {} would go to exchange {}, from which it gets its messages",
-                quoted(&new.name),
-                quoted(target)
-            );
-            self.add(Weight::Refused, "dead_letters_to_source", message, "everybody who is bound there would get them: dead-letter to the default exchange with a routing key, or say dead_letter: true");
         }
     }
 

@@ -185,3 +185,36 @@ fn an_export_that_leaves_internal_exchanges_out_is_not_believed() {
     let error = MigrationPlan::new(&file("{ name: new, type: quorum }", "{}"), &state).unwrap_err();
     assert_eq!(error.fields["reason"], "state_unknown", "{error}");
 }
+
+#[test]
+fn a_new_queue_that_would_lose_what_is_led_to_it_is_refused() {
+    for (with, code) in [
+        ("{ name: new, type: quorum, arguments: { x-expires: 1000 } }", "new_expires"),
+        ("{ name: new, type: classic, transient: true }", "new_transient"),
+        ("{ name: new, type: stream }", "new_stream"),
+        ("{ name: new, type: classic, auto_delete: true }", "new_vanishes"),
+    ] {
+        assert_eq!(codes(&plan(with, "{}", &direct()), Weight::Refused), [code], "{with}");
+    }
+    let mut state = direct();
+    state.policies.push(policy("^new$", "expires", 60_000));
+    assert_eq!(codes(&plan("{ name: new, type: quorum }", "{}", &state), Weight::Refused), ["new_expires"]);
+}
+
+#[test]
+fn a_transient_queue_may_replace_a_transient_one() {
+    let mut state = direct();
+    state.insert_queue(QueueDeclaration { durable: false, ..QueueDeclaration::durable("old") });
+    let plan = plan("{ name: new, type: classic, transient: true, arguments: { x-max-length: 5 } }", "{}", &state);
+    assert!(!codes(&plan, Weight::Refused).contains(&"new_transient"));
+}
+
+#[test]
+fn dead_letters_to_an_exchange_that_is_not_there_are_warned_of() {
+    let with =
+        |target: &str| format!("{{ name: new, type: quorum, arguments: {{ x-dead-letter-exchange: {target} }} }}");
+    assert!(codes(&plan(&with("nope"), "{}", &direct()), Weight::Warning).contains(&"dead_letters_nowhere"));
+    assert!(!codes(&plan(&with("amq.fanout"), "{}", &direct()), Weight::Warning).contains(&"dead_letters_nowhere"));
+    let own = plan("{ name: new, type: quorum, dead_letter: true }", "{}", &direct());
+    assert!(!codes(&own, Weight::Warning).contains(&"dead_letters_nowhere"));
+}
