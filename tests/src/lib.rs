@@ -11,6 +11,7 @@
 pub mod amqp;
 pub mod answer;
 pub mod broker;
+pub mod draw;
 pub mod impostor;
 pub mod load;
 pub mod management;

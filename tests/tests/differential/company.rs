@@ -4,13 +4,13 @@
 //!
 //! `ACEMQ_DIFFERENTIAL=10` multiplies the number of lives, and `ACEMQ_SEED=7` draws others.
 
-use crate::draw::{Draw, scale};
 use acemq_core::embedded::scenario::Stage;
 use acemq_core::embedded::{ChannelId, ConnectionId, EmbeddedBroker, Event, Publication, Subscription, What};
 use acemq_core::rabbitmq::{Conditions, PolicyDeclaration, Version};
 use acemq_core::topology::Topology;
 use acemq_core::value::{Table, Value};
 use acemq_tests::broker::Node;
+use acemq_tests::draw::{Draw, scale};
 use acemq_tests::mirror::Mirror;
 use acemq_tests::on_every_broker;
 use serde_json::{Value as Json, json};

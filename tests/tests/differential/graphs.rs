@@ -2,11 +2,11 @@
 //!
 //! `ACEMQ_DIFFERENTIAL=10` multiplies the number of graphs, and `ACEMQ_SEED=7` draws others.
 
-use crate::draw::{Draw, scale};
 use acemq_core::rabbitmq::{BindingDeclaration, ExchangeDeclaration, QueueDeclaration, Version};
 use acemq_core::routing::{Envelope, Router};
 use acemq_core::value::{Table, Value};
 use acemq_tests::amqp::{Channel, Event, Publish};
+use acemq_tests::draw::{Draw, scale};
 use acemq_tests::on_every_broker;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

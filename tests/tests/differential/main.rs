@@ -4,7 +4,6 @@ mod behaviour;
 mod bindings;
 mod company;
 mod deletions;
-mod draw;
 mod graphs;
 mod limits;
 mod pairs;

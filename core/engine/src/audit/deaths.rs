@@ -3,6 +3,7 @@
 
 use super::Report;
 use super::codes::Code;
+use super::exchange::Kind;
 use super::finding::{Example, Finding, exchange_words, quoted};
 use super::keys::Answer;
 use super::queue::{DeadLetter, Queue};
@@ -51,10 +52,7 @@ fn settings(world: &World<'_>, queue: &Queue<'_>, report: &mut Report) {
         let message =
             format!("quorum queue {} has overflow reject-publish-dlx and acts as drop-head", quoted(queue.name));
         let finding = Finding::new(Code::OverflowOnQuorum, object(), message);
-        report.add(match dropped_head(world, queue) {
-            Some(example) => finding.example(example),
-            None => finding,
-        });
+        report.add(finding.shown(dropped_head(world, queue)));
     }
     if let (Given::Nothing, Some(limit)) = (&queue.dead_letter, queue.delivery_limit()) {
         let whence = if queue.number("delivery-limit") == Some(20) && !sets_limit(queue) {
@@ -69,8 +67,8 @@ fn settings(world: &World<'_>, queue: &Queue<'_>, report: &mut Report) {
         let way = Way::by_name(queue.name);
         let mut story = Story::new(world, &way, queue.name, queue.name);
         story.dies(queue.name, DeathReason::DeliveryLimit);
-        let example = story.lost(", it is gone");
-        report.add(Finding::new(Code::DeliveryLimitDrops, object(), message).example(example));
+        let example = story.ends(", it is gone");
+        report.add(Finding::new(Code::DeliveryLimitDrops, object(), message).shown(example));
     }
 }
 
@@ -79,15 +77,14 @@ fn dropped_head(world: &World<'_>, queue: &Queue<'_>) -> Option<Example> {
     queue.number("max-length")?;
     let mut story = Story::new(world, &Way::by_name(queue.name), queue.name, queue.name);
     story.dies(queue.name, DeathReason::MaxLen);
-    let dead = match &queue.dead_letter {
-        Given::Nothing => return Some(story.lost(", and the publisher is not told: it is gone")),
+    match &queue.dead_letter {
+        Given::Nothing => return story.ends(", and the publisher is not told: it is gone"),
         Given::Undecided => return None,
-        Given::Value(dead) => dead,
-    };
-    let reach = world.routes(&dead.exchange, dead.key.as_deref().unwrap_or(queue.name), None);
+        Given::Value(_) => {}
+    }
     let stays = |name: &&str| world.queues.get(*name).is_some_and(|queue| !queue.expires_messages());
-    let certain = !reach.perhaps && reach.queues.iter().all(|name| *name != queue.name && stays(name));
-    certain.then(|| story.reaches(reach.queues, ", and the publisher is not told"))
+    let certain = story.reached().iter().all(|name| *name != queue.name && stays(name));
+    if certain { story.ends(", and the publisher is not told") } else { None }
 }
 
 fn sets_limit(queue: &Queue<'_>) -> bool {
@@ -118,7 +115,7 @@ fn missing_exchange<'w>(world: &'w World<'_>, ways: &Ways<'w>, queue: &'w Queue<
         format!("to reach queue {name}, set x-dead-letter-exchange to \"\" and x-dead-letter-routing-key to {name}")
     };
     match world.sample(&way.keys) {
-        Some(key) => finding.fix(fix).example(end(world, queue, &way, &key, &ending, dead)),
+        Some(key) => finding.fix(fix).shown(end(world, queue, &way, &key, &ending)),
         None => finding.fix(fix),
     }
 }
@@ -132,10 +129,10 @@ fn fate_of(dead: &DeadLetter, lost: Code, why: &str) -> (Code, String) {
     }
 }
 
-fn end(world: &World<'_>, queue: &Queue<'_>, way: &Way<'_>, key: &str, ending: &str, dead: &DeadLetter) -> Example {
+fn end(world: &World<'_>, queue: &Queue<'_>, way: &Way<'_>, key: &str, ending: &str) -> Option<Example> {
     let mut story = Story::new(world, way, key, queue.name);
     story.dies(queue.name, likely_reason(queue));
-    if dead.at_least_once { story.kept(ending) } else { story.lost(ending) }
+    story.ends(ending)
 }
 
 /// Every dead letter has one key.
@@ -169,8 +166,8 @@ fn keyed(world: &World<'_>, queue: &Queue<'_>, dead: &DeadLetter, key: &str, rep
     };
     let (code, ending) = fate_of(dead, lost, &format!(", and {why}"));
     let way = Way::by_name(queue.name);
-    let example = end(world, queue, &way, queue.name, &ending, dead);
-    report.add(Finding::new(code, object, format!("{subject}, and {why}")).fix(fix).example(example));
+    let example = end(world, queue, &way, queue.name, &ending);
+    report.add(Finding::new(code, object, format!("{subject}, and {why}")).fix(fix).shown(example));
 }
 
 /// A key that dies and is lost.
@@ -230,7 +227,7 @@ fn unkeyed(world: &World<'_>, ways: &Ways<'_>, queue: &Queue<'_>, dead: &DeadLet
     let mut finding = Finding::new(code, object, message).fix(way_out(world, &dead.exchange, key));
     let published = if worst.way.renamed.is_some() { world.sample(&worst.way.keys) } else { Some(key.clone()) };
     if let Some(published) = published {
-        finding = finding.example(end(world, queue, worst.way, &published, &ending, dead));
+        finding = finding.shown(end(world, queue, worst.way, &published, &ending));
     }
     report.add(finding);
 }
@@ -265,9 +262,10 @@ fn lost_key(world: &World<'_>, way: &Way<'_>, dead: &DeadLetter) -> Verdict {
             if way.through == Through::AnyKey && dead.exchange.is_empty() {
                 return Verdict::Open;
             }
-            // Whoever publishes to a fanout or headers exchange uses the empty key, as a rule.
-            if way.through == Through::AnyKey && !world.routes(&dead.exchange, "", Some(&way.headers)).queues.is_empty()
-            {
+            // Whoever publishes to a fanout or headers exchange uses the empty key, as a rule; to a topic exchange nobody does.
+            let published_to = world.exchanges.get(way.exchange).map(|exchange| exchange.kind);
+            let keyless = way.renamed.is_none() && matches!(published_to, Some(Kind::Fanout | Kind::Headers));
+            if keyless && !world.routes(&dead.exchange, "", Some(&way.headers)).queues.is_empty() {
                 return Verdict::Routed;
             }
             Verdict::Lost(key, Code::DeadLetterLostForSome)
@@ -289,9 +287,9 @@ fn by_name(world: &World<'_>, ways: &Ways<'_>, queue: &Queue<'_>, dead: &DeadLet
     );
     let way = Way::by_name(queue.name);
     let (_, ending) = fate_of(dead, Code::DeadLetterLostByName, ", where no binding takes it");
-    let example = end(world, queue, &way, queue.name, &ending, dead);
+    let example = end(world, queue, &way, queue.name, &ending);
     let finding = Finding::new(Code::DeadLetterLostByName, world.queue_object(queue.name), message);
-    Some(finding.fix(way_out(world, &dead.exchange, queue.name)).example(example))
+    Some(finding.fix(way_out(world, &dead.exchange, queue.name)).shown(example))
 }
 
 /// What to bind, or which key to set.

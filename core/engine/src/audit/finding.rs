@@ -184,6 +184,13 @@ impl Finding {
         self.example = Some(example);
         self
     }
+
+    /// With an example, if there is one.
+    #[must_use]
+    pub(super) fn shown(mut self, example: Option<Example>) -> Self {
+        self.example = example;
+        self
+    }
 }
 
 /// See [`Finding::fingerprint`].

@@ -18,7 +18,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// How many keys of one queue are followed.
-const KEYS: usize = 8;
+pub(super) const KEYS: usize = 8;
 /// How many cycles of one knot of queues are told.
 const CYCLES: usize = 16;
 
@@ -234,36 +234,33 @@ impl<'w> Cycle<'w> {
             let key = world.sample(&way.keys)?;
             return Some((way, key));
         };
-        let brings = |way: &&Way<'w>| world.sample(&way.arriving()).as_deref() == Some(key);
+        let brings = |way: &&Way<'w>| {
+            // The message must not have died in the cycle before it goes round.
+            let fresh = way.deaths.iter().all(|(died, _)| self.queues().all(|queue| queue != *died));
+            fresh && world.sample(&way.arriving()).as_deref() == Some(key)
+        };
         let way = ways.into(queue).iter().find(brings)?;
         Some((way.clone(), world.sample(&way.keys)?))
     }
 
-    /// A message that dies in each queue of the cycle for the reason that `reason` gives; with what it then reaches.
+    /// A message that dies in each queue of the cycle for the reason that `reason` gives.
     fn story<'a>(
         &self,
         world: &'w World<'a>,
         ways: &Ways<'w>,
         reason: impl Fn(&Queue<'_>) -> DeathReason,
-    ) -> Option<(Story<'w, 'a>, BTreeSet<&'w str>)> {
+    ) -> Option<Story<'w, 'a>> {
         let (way, key) = self.way(world, ways)?;
         let (first, _) = self.nodes.first()?;
         let mut story = Story::new(world, &way, &key, first);
-        let mut reached = BTreeSet::new();
         for (at, node) in self.nodes.iter().enumerate() {
             let queue = world.queues.get(node.0)?;
-            let dead = queue.dead_letters()?;
             story.dies(queue.name, reason(queue));
-            reached = world.routes(&dead.exchange, &key_after(queue, node)?, None).queues;
             if let Some((next, _)) = self.nodes.get(at + 1) {
-                // A copy that goes another way as well would make the example untrue.
-                if reached.len() > 1 {
-                    return None;
-                }
                 story.arrives(next);
             }
         }
-        Some((story, reached))
+        Some(story)
     }
 }
 
@@ -283,7 +280,19 @@ pub(super) fn check<'w>(
         let by_age = cycle.all(world, waits);
         let automatic = cycle.all(world, |queue| queue.expires_messages() || queue.drops_when_full());
         let limited = |queue: &Queue<'_>| queue.delivery_limit().is_some();
-        if by_age || automatic {
+        let by_limit = !automatic
+            && cycle.all(world, |queue| queue.expires_messages() || queue.drops_when_full() || limited(queue));
+        let reason = |queue: &Queue<'_>| match (queue.expires_messages(), queue.drops_when_full()) {
+            (true, _) => DeathReason::Expired,
+            (false, true) => DeathReason::MaxLen,
+            (false, false) => DeathReason::DeliveryLimit,
+        };
+        let kept = if automatic || by_limit { cycle.ending_at_least_once(world) } else { None };
+        if let Some(kept) = &kept {
+            report.add(kept.blocked(world, ways, &shown, reason));
+        }
+        let drops = kept.is_none_or(|kept| kept.queues().next() != Some(first));
+        if automatic && drops {
             let code = if by_age { Code::DeadLetterCycleCut } else { Code::DeadLetterCycleOverflow };
             let what = if by_age {
                 format!("a message that nobody consumes goes {shown}")
@@ -292,18 +301,11 @@ pub(super) fn check<'w>(
             };
             let message =
                 format!("{what} and is dropped by the broker on its return: nothing on the way is a rejection");
-            let reason =
-                |queue: &Queue<'_>| if queue.expires_messages() { DeathReason::Expired } else { DeathReason::MaxLen };
             report.add(cycle.cut(world, ways, finding(code, message), reason));
-        } else if cycle.all(world, |queue| queue.expires_messages() || queue.drops_when_full() || limited(queue)) {
+        } else if by_limit && drops {
             let message = format!(
                 "a message that exceeds a delivery limit goes {shown} and is dropped by the broker on its return: nothing on the way is a rejection"
             );
-            let reason = |queue: &Queue<'_>| match (queue.expires_messages(), queue.drops_when_full()) {
-                (true, _) => DeathReason::Expired,
-                (false, true) => DeathReason::MaxLen,
-                (false, false) => DeathReason::DeliveryLimit,
-            };
             report.add(cycle.cut(world, ways, finding(Code::DeadLetterCycleDeliveryLimit, message), reason));
         }
         if by_age {
@@ -315,11 +317,9 @@ pub(super) fn check<'w>(
             false => (Code::LoopWithoutDelay, "at once, as often as it is rejected"),
         };
         let message = format!("a message that is rejected from queue {} comes back {how}: {shown}", quoted(first));
-        let mut found = finding(code, message);
-        if let Some((story, reached)) = cycle.story(world, ways, likely_reason) {
-            found = found.example(story.reaches(reached, " and comes back; a rejected message is never cut off"));
-        }
-        report.add(found);
+        let story = cycle.story(world, ways, likely_reason).filter(|story| story.reached().contains(first));
+        let example = story.and_then(|story| story.ends(" and comes back; a rejected message is never cut off"));
+        report.add(finding(code, message).shown(example));
         if let Some(version) = world.state.broker.version
             && DEATHS_BESIDE.holds(version)
             && !DEATHS_BY_AGE.holds(version)
@@ -357,6 +357,46 @@ impl<'w> Cycle<'w> {
         few(full.into_iter())
     }
 
+    /// The same cycle so that it ends at a queue that dead-letters at least once and leads nowhere else, where there is one:
+    /// what may not return from there is kept.
+    fn ending_at_least_once(&self, world: &'w World<'_>) -> Option<Self> {
+        let own: BTreeSet<&str> = self.queues().collect();
+        let keeps = |node: &Node<'w>| {
+            let Some(queue) = world.queues.get(node.0) else { return false };
+            let Some(dead) = queue.dead_letters().filter(|dead| dead.at_least_once) else { return false };
+            let Some(key) = key_after(queue, node) else { return false };
+            let reach = world.routes(&dead.exchange, &key, None);
+            !reach.perhaps && reach.queues.is_subset(&own)
+        };
+        // The way round that starts where work is done comes first.
+        let at = self.nodes.iter().rposition(keeps)?;
+        let mut cycle = self.clone();
+        cycle.nodes.rotate_left((at + 1) % self.nodes.len());
+        Some(cycle)
+    }
+
+    /// A finding with the message that goes round once and stays in the last queue.
+    fn blocked(
+        &self,
+        world: &'w World<'_>,
+        ways: &Ways<'w>,
+        distinction: &str,
+        reason: impl Fn(&Queue<'_>) -> DeathReason,
+    ) -> Finding {
+        let last = self.queues().last().unwrap_or_default();
+        let message = format!(
+            "what dies in queue {} after {} would return to where it died before, which the broker does not let it: it stays, because the queue dead-letters at least once",
+            quoted(last),
+            self.shown(),
+        );
+        let fix = format!("let the dead letters of queue {} go to a queue outside the cycle as well", quoted(last));
+        let finding = Finding::new(Code::DeadLetterBlocked, world.queue_object(last), message);
+        let story = self.story(world, ways, reason).filter(|story| story.reached().is_empty());
+        let ending =
+            " and would come back, which the broker does not let it: it stays there and is tried again for ever";
+        finding.told_by(distinction).fix(fix).shown(story.and_then(|story| story.ends(ending)))
+    }
+
     /// A finding with the message that goes round once and is dropped.
     fn cut(
         &self,
@@ -372,15 +412,12 @@ impl<'w> Cycle<'w> {
             )),
             _ => finding,
         };
-        let Some((story, mut reached)) = self.story(world, ways, reason) else { return finding };
-        if let Some(first) = self.queues().next() {
-            reached.remove(first);
-        }
+        let Some(story) = self.story(world, ways, reason) else { return finding };
         // Another queue that lets messages die of age would change what is left.
-        if reached.iter().any(|queue| world.queues.get(queue).is_none_or(|queue| queue.expires_messages())) {
+        if story.reached().iter().any(|queue| world.queues.get(queue).is_none_or(|queue| queue.expires_messages())) {
             return finding;
         }
-        finding.example(story.reaches(reached, " and would come back, but the broker drops it"))
+        finding.shown(story.ends(" and would come back, but the broker drops it"))
     }
 }
 
@@ -411,80 +448,10 @@ fn leaks<'w>(world: &'w World<'_>, ways: &Ways<'w>, cycle: &Cycle<'w>, report: &
             quoted(home)
         );
         let object = world.queue_object(queue.name);
-        let mut finding = Finding::new(Code::RetryLeaks, object, message).told_by(&cycle.shown()).fix(fix);
-        if let Some((story, reached)) = cycle.story(world, ways, likely_reason) {
-            finding = finding.example(story.reaches(reached, " and comes back, with a copy for each of the others"));
-        }
-        report.add(finding);
+        let finding = Finding::new(Code::RetryLeaks, object, message).told_by(&cycle.shown()).fix(fix);
+        let story = cycle.story(world, ways, likely_reason).filter(|story| story.reached().contains(home));
+        report.add(
+            finding.shown(story.and_then(|story| story.ends(" and comes back, with a copy for each of the others"))),
+        );
     }
-}
-
-/// Dead letters of one queue that land in the dead-letter queue of another.
-pub(super) fn cross_talk(world: &World<'_>, ways: &Ways<'_>, report: &mut Report) {
-    for queue in world.queues.values() {
-        let Some(dead) = queue.dead_letters().filter(|dead| dead.key.is_none() && !dead.exchange.is_empty()) else {
-            continue;
-        };
-        for way in
-            ways.into(queue.name).iter().filter(|way| way.through == Through::Keys && way.deaths.is_empty()).take(KEYS)
-        {
-            let Some(key) = world.sample(&way.keys) else { continue };
-            let targets = world.routes(&dead.exchange, &key, None).queues;
-            if targets.len() < 2 {
-                continue;
-            }
-            let fed = world.routes(way.exchange, &key, Some(&way.headers)).queues;
-            let shares = |other: &str| {
-                let other = world.queues.get(other).and_then(|other| other.dead_letters());
-                other.is_some_and(|other| other.key.is_none() && other.exchange == dead.exchange)
-            };
-            // Whose dead-letter queue one is, only its name says.
-            let belongs = |target: &str, to: &str| target.len() > to.len() && target.starts_with(to);
-            let theirs = fed.iter().find_map(|other| {
-                let foreign = **other != *queue.name && shares(other);
-                let target = targets.iter().find(|target| belongs(target, other) && !belongs(target, queue.name));
-                target.filter(|_| foreign).map(|target| (*other, *target))
-            });
-            let Some((other, target)) = theirs.filter(|_| targets.iter().any(|target| belongs(target, queue.name)))
-            else {
-                continue;
-            };
-            let message = format!(
-                "a message with key {} that dies in queue {} also lands in {}, where the dead letters of queue {} are",
-                quoted(&key),
-                quoted(queue.name),
-                quoted(target),
-                quoted(other)
-            );
-            let mut story = Story::new(world, way, &key, queue.name);
-            story.dies(queue.name, likely_reason(queue));
-            let example = story.reaches(targets.iter().copied(), " and comes to the dead-letter queues of both");
-            report.add(Finding::new(Code::CrossTalk, world.queue_object(queue.name), message).example(example));
-            break;
-        }
-    }
-}
-
-/// The queues that take dead letters, each with some of those that these died in.
-pub(super) fn dead_targets<'w>(world: &'w World<'_>, ways: &Ways<'w>) -> BTreeMap<&'w str, Vec<&'w str>> {
-    let mut targets: BTreeMap<&'w str, Vec<&'w str>> = BTreeMap::new();
-    for queue in world.queues.values() {
-        let Some(dead) = queue.dead_letters() else { continue };
-        let keys: BTreeSet<Cow<'_, str>> = match &dead.key {
-            Some(key) => BTreeSet::from([Cow::Borrowed(key.as_str())]),
-            None => {
-                let keys = ways.into(queue.name).iter().take(KEYS).filter_map(|way| world.sample(&way.arriving()));
-                keys.map(Cow::Owned).collect()
-            }
-        };
-        for key in keys {
-            for target in world.routes(&dead.exchange, &key, None).queues {
-                let deaths = targets.entry(target).or_default();
-                if deaths.len() < KEYS {
-                    deaths.push(queue.name);
-                }
-            }
-        }
-    }
-    targets
 }

@@ -45,6 +45,7 @@ mod retention;
 mod sarif;
 mod story;
 mod suppress;
+mod targets;
 mod text;
 mod upgrade;
 mod ways;
@@ -98,8 +99,8 @@ fn audit_of(world: &world::World<'_>, options: &Options) -> Report {
     deaths::check(world, &ways, &mut report);
     let cycles = loops::cycles(world, &ways);
     loops::check(world, &ways, &cycles, options, &mut report);
-    loops::cross_talk(world, &ways, &mut report);
-    let targets = loops::dead_targets(world, &ways);
+    targets::cross_talk(world, &ways, &mut report);
+    let targets = targets::dead_targets(world, &ways);
     retention::check(world, &ways, &targets, &cycles, &mut report);
     exchanges::check(world, &mut report);
     exchanges::queues(world, &targets.keys().copied().collect(), &mut report);

@@ -62,6 +62,16 @@ impl<'a> Queue<'a> {
         limited && self.text("overflow") != Some("reject-publish")
     }
 
+    /// Whether the oldest message makes room for the next one. With reject-publish-dlx a classic queue refuses the next one, and
+    /// that is the one that dies; a quorum queue takes the value and drops its head.
+    pub(super) fn drops_its_head(&self) -> bool {
+        let drops = match self.text("overflow") {
+            None | Some("drop-head") => true,
+            Some(overflow) => overflow == "reject-publish-dlx" && self.kind == Some(QueueType::Quorum),
+        };
+        drops && self.number("max-length").is_some()
+    }
+
     /// How often a message may come back before it dies.
     pub(super) fn delivery_limit(&self) -> Option<i64> {
         let limit = self.number("delivery-limit").filter(|limit| *limit >= 0);

@@ -35,10 +35,7 @@ pub(super) fn check(
                     quoted(queue.name)
                 );
                 let finding = Finding::new(Code::DeadLetterQueueBounded, object(), message);
-                report.add(match deaths.iter().find_map(|from| thrown_away(world, ways, from, queue)) {
-                    Some(example) => finding.example(example),
-                    None => finding,
-                });
+                report.add(finding.shown(deaths.iter().find_map(|from| thrown_away(world, ways, from, queue))));
             }
             // What comes back from where it waited is the work itself, no dead letter that somebody keeps.
             let waited = |name: &str| world.queues.get(name).is_some_and(|queue| queue.expires_messages());
@@ -100,14 +97,14 @@ fn thrown_away(world: &World<'_>, ways: &Ways<'_>, from: &str, queue: &Queue<'_>
     }
     let reason = match (queue.number("message-ttl"), queue.number("max-length")) {
         (Some(_), _) => DeathReason::Expired,
-        (None, Some(_)) if queue.drops_when_full() => DeathReason::MaxLen,
+        (None, Some(_)) if queue.drops_its_head() => DeathReason::MaxLen,
         _ => return None,
     };
     let mut story = Story::new(world, way, &key, from.name);
     story.dies(from.name, likely_reason(from));
     story.arrives(queue.name);
     story.dies(queue.name, reason);
-    Some(story.lost(", it is gone"))
+    story.ends(", it is gone")
 }
 
 /// Why a queue goes while it holds messages that are wanted later.

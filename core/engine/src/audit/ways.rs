@@ -94,8 +94,9 @@ struct Path<'w, 'a> {
     any_key: bool,
 }
 
-/// Every chain of bindings into a queue or exchange; those that go on behind an exchange that clients can publish to only
-/// when `all` is set.
+/// Every chain of bindings into a queue or exchange. Behind an exchange that clients can publish to a chain goes on only when
+/// `all` is set, or when the exchange looks at no key and another one before it does: the keys that it lets through are ones
+/// that do come.
 fn paths<'w, 'a>(world: &'w World<'a>, kind: DestinationType, name: &str, all: bool) -> Vec<Path<'w, 'a>> {
     let mut found = Vec::new();
     extend(world, kind, name, all, None, 0, &mut found);
@@ -114,8 +115,12 @@ fn extend<'w, 'a>(
     for binding in world.into(kind, name) {
         let Some(from) = world.exchanges.get(binding.source.as_str()) else { continue };
         let Some(path) = step(from, binding, behind) else { continue };
-        let goes_on = (all || from.internal) && depth < DEPTH;
-        found.push(path.clone());
+        let goes_on = (all || from.internal || path.any_key) && depth < DEPTH;
+        let is_public = |path: &Path<'_, '_>| !path.from.internal;
+        let says_more = all || !path.any_key || !behind.is_some_and(|behind| behind.any_key && is_public(behind));
+        if says_more {
+            found.push(path.clone());
+        }
         if goes_on {
             extend(world, DestinationType::Exchange, from.name, all, Some(&path), depth + 1, found);
         }

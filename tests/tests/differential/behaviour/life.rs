@@ -1,8 +1,8 @@
 //! What happens in one life: queues, and steps.
 
-use crate::draw::Draw;
 use acemq_core::rabbitmq::{BindingDeclaration, ExchangeDeclaration, QueueDeclaration};
 use acemq_core::value::{Table, Value};
+use acemq_tests::draw::Draw;
 use std::fmt;
 
 /// A small topology and what is done with it.

@@ -8,9 +8,9 @@ mod life;
 mod model;
 mod real;
 
-use crate::draw::{Draw, scale};
 use acemq_core::rabbitmq::Version;
 use acemq_tests::broker::Vhost;
+use acemq_tests::draw::{Draw, scale};
 use acemq_tests::on_every_broker;
 use life::{Life, Step};
 use model::Model;
