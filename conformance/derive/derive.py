@@ -8,10 +8,10 @@ import json
 import pathlib
 import sys
 
+import changes
 import durations
 import fingerprints
 import lives
-import migrations
 import names
 import policies
 import problems
@@ -49,7 +49,7 @@ def written(document):
 
 def main():
     files = {}
-    for module in (names, durations, policies, retries, recorded, topics, fingerprints, tables, problems, sessions, routes, lives, vhosts, migrations):
+    for module in (names, durations, policies, retries, recorded, topics, fingerprints, tables, problems, sessions, routes, lives, vhosts, changes):
         for name, operation, how, cases in module.SUITES:
             files[ROOT / "suites" / f"{name}.json"] = written(suite(name, operation, how, cases()))
     counts = {}

@@ -334,7 +334,7 @@ def refusals():
     other["queues"]["new"] = queue("new", "classic")
     yield refused("the new queue is there with another type", DIRECT, other, "new_differs")
     yield refused("sources of three types, by policy", SEVERAL, SEVERAL.start(), "source_types", method="policy")
-    yield refused("changes have no way back", World([], [], with_={}), DIRECT.start(), "changes", "back") | {
+    yield refused("changes have no way back where nobody recorded what they found", World([], [], with_={}), DIRECT.start(), "changes", "back") | {
         "input": {"file": json.dumps({"acemq_migration": 1, "changes": [{"bind": {"exchange": "x", "queue": "old", "routing_key": "j"}}]}), "state": state(DIRECT.start()), "direction": "back"}
     }
     for text, code in (
@@ -420,9 +420,3 @@ def waits():
     yield stepped("messages arrive after the drain", ended(DIRECT), {"order": {"order": "stopped"}, "step": 18}, run=retired, saw={"queues": [sight("old", 1)]}, now_ms=5)
     yield stepped("a run of the other direction is forgotten", switched, {"order": {"order": "look_at", "queues": ["old"], "for": "consumers"}, "run": {"direction": "back"}}, run={**drained, "passed": 7}, direction="back")
     yield {"description": "a run that is none", "input": {"file": DIRECT.file(), "state": state(switched), "now_ms": 0, "run": {"bass": 1}}, "error": {"code": "bad_input"}}
-
-
-SUITES = [
-    ("migration-plans", "migration.plan", HOW, plans),
-    ("migration-steps", "migration.step", STEP_HOW, orders),
-]

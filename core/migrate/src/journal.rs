@@ -3,7 +3,7 @@
 //! A change that cannot be recorded is not made: where [`Journal::before`] fails, the run ends before the change. The journal
 //! explains what happened; where a run goes on is read from the broker's table alone.
 
-use acemq_core::migration::{Action, MigrationPlan};
+use acemq_core::migration::{Action, Former, MigrationPlan};
 use async_trait::async_trait;
 use std::fmt;
 
@@ -16,6 +16,8 @@ pub struct Change<'a> {
     pub of: usize,
     /// What is done.
     pub action: &'a Action,
+    /// What a plain change finds, for an undo; `None` for other steps, and on the way back.
+    pub former: Option<&'a Former>,
 }
 
 /// Whoever records a run. The lock is held during each call.

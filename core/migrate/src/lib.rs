@@ -19,7 +19,9 @@ pub use journal::{Change, Journal, JournalError, Unrecorded};
 pub use lock::{Held, LOCK_QUEUE};
 pub use stop::{Stop, Stopper};
 
-use acemq_core::migration::{Action, Beginning, MigrationError, MigrationFile, MigrationPlan, Order, Run};
+use acemq_core::migration::{
+    Action, Beginning, Direction, Former, MigrationError, MigrationFile, MigrationPlan, Order, Run,
+};
 use acemq_core::state::State;
 use acemq_live::{
     Answer, Client, Management, ManagementError, ManagementFailure, ManagementUrl, Operation, OperationError,
@@ -210,8 +212,10 @@ impl<'a> Runner<'a> {
                             )));
                         }
                     }
-                    let number = plan.steps.iter().position(|step| step.action == action).map_or(0, |at| at + 1);
-                    let change = Change { number, of: plan.steps.len(), action: &action };
+                    let number = run.step().saturating_add(1);
+                    let is_plain = plan.subject.is_none() && plan.direction == Direction::Forward;
+                    let former = if is_plain { Former::of(&action, &live) } else { None };
+                    let change = Change { number, of: plan.steps.len(), action: &action, former: former.as_ref() };
                     journal.before(change).await?;
                     self.perform(&action).await?;
                     journal.after(change).await?;
@@ -274,6 +278,7 @@ impl<'a> Runner<'a> {
             | Action::AwaitNodes { .. }
             | Action::Drain { .. }
             | Action::CheckEmpty { .. }
+            | Action::CheckUnused { .. }
             | Action::Rest { .. } => return Ok(()),
         };
         let cause = match self.client.ask(&operation).await {

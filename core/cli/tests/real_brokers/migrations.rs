@@ -173,8 +173,13 @@ fn life(node: &Node, sqlite: bool) {
     assert_eq!(scene.vhost.definitions(), before);
     scene.ends(&["repair"], 0, "nothing to mend");
     assert_eq!(scene.states()[3], "4 undone");
-    scene.ends(&["undo"], 1, "plain changes have no undo");
+    // Plain changes are taken back as well, and can run again.
+    scene.ends(&["undo"], 0, "undone: every step is taken back");
+    assert_eq!(scene.states()[2], "3 undone");
+    assert!(!scene.vhost.definitions().to_string().contains("extra"));
     scene.remove("V4__replace_b.yaml");
+    scene.ends(&["run"], 0, "finished: every step is done");
+    assert_eq!(scene.states()[2], "3 applied");
 
     // A client that was not changed brings the old queue and its binding back.
     let channel = scene.vhost.connect().channel().unwrap();

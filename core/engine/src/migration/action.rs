@@ -62,6 +62,11 @@ pub enum Action {
         /// The queue.
         queue: String,
     },
+    /// Looks whether a queue holds nothing and nobody consumes from it, and does not wait for either.
+    CheckUnused {
+        /// The queue.
+        queue: String,
+    },
     /// Waits.
     Rest {
         /// Milliseconds.
@@ -78,6 +83,7 @@ impl Action {
                 | Self::AwaitNodes { .. }
                 | Self::Drain { .. }
                 | Self::CheckEmpty { .. }
+                | Self::CheckUnused { .. }
                 | Self::Rest { .. }
         )
     }
@@ -102,6 +108,7 @@ impl Action {
             | Self::AwaitNodes { .. }
             | Self::Drain { .. }
             | Self::CheckEmpty { .. }
+            | Self::CheckUnused { .. }
             | Self::Rest { .. } => None,
         }
     }
@@ -129,6 +136,7 @@ impl Action {
             | Self::AwaitNodes { .. }
             | Self::Drain { .. }
             | Self::CheckEmpty { .. }
+            | Self::CheckUnused { .. }
             | Self::Rest { .. } => Vec::new(),
         }
     }
@@ -156,6 +164,9 @@ impl Action {
                 vec![Condition::Empty(queues)]
             }
             Self::CheckEmpty { queue } => vec![Condition::Empty(vec![queue.clone()])],
+            Self::CheckUnused { queue } => {
+                vec![Condition::Empty(vec![queue.clone()]), Condition::NoConsumers(queue.clone())]
+            }
             Self::Rest { ms } => vec![Condition::Rested { ms: *ms }],
         }
     }
@@ -175,6 +186,7 @@ impl Action {
             Self::AwaitNodes { .. } => "await_nodes",
             Self::Drain { .. } => "drain",
             Self::CheckEmpty { .. } => "check_empty",
+            Self::CheckUnused { .. } => "check_unused",
             Self::Rest { .. } => "rest",
         }
     }
@@ -192,7 +204,9 @@ impl Action {
                 "name": policy.name, "pattern": policy.pattern, "apply_to": policy.apply_to,
                 "priority": policy.priority, "definition": policy.definition,
             }}),
-            Self::DeleteQueue(queue) | Self::CheckEmpty { queue } => json!({ "queue": { "name": queue } }),
+            Self::DeleteQueue(queue) | Self::CheckEmpty { queue } | Self::CheckUnused { queue } => {
+                json!({ "queue": { "name": queue } })
+            }
             Self::AwaitConsumers { queue, count } => json!({ "queue": { "name": queue }, "count": count }),
             Self::AwaitNodes { binding, bound } => json!({ "binding": binding_json(binding), "bound": bound }),
             Self::Drain { queue, returning } => json!({ "queue": { "name": queue }, "returning": returning }),
@@ -241,6 +255,9 @@ impl fmt::Display for Action {
                 Ok(())
             }
             Self::CheckEmpty { queue } => write!(f, "make sure that queue {} is empty", shown_name(queue)),
+            Self::CheckUnused { queue } => {
+                write!(f, "make sure that queue {} is empty and has no consumer", shown_name(queue))
+            }
             Self::Rest { ms } => write!(f, "wait {ms} ms"),
         }
     }
@@ -313,6 +330,8 @@ pub enum Condition {
     },
     /// The queues hold nothing, neither ready nor unacknowledged.
     Empty(Vec<String>),
+    /// Nobody consumes from the queue.
+    NoConsumers(String),
     /// The time has passed.
     Rested {
         /// Milliseconds.
@@ -382,13 +401,24 @@ impl Condition {
             }),
             Self::Unreachable(queue) => state.known.bindings.then(|| leading_to(state, queue).next().is_none()),
             Self::NoBinding(exchange) => state.known.bindings.then(|| !state.bindings.names_exchange(exchange)),
-            Self::Consumers { .. } | Self::EveryNode { .. } | Self::Empty(_) | Self::Rested { .. } => None,
+            Self::Consumers { .. }
+            | Self::EveryNode { .. }
+            | Self::Empty(_)
+            | Self::NoConsumers(_)
+            | Self::Rested { .. } => None,
         }
     }
 
     /// Whether only the broker's own word on messages, consumers or nodes can tell.
     pub const fn is_observed(&self) -> bool {
-        matches!(self, Self::Consumers { .. } | Self::EveryNode { .. } | Self::Empty(_) | Self::Rested { .. })
+        matches!(
+            self,
+            Self::Consumers { .. }
+                | Self::EveryNode { .. }
+                | Self::Empty(_)
+                | Self::NoConsumers(_)
+                | Self::Rested { .. }
+        )
     }
 }
 
@@ -454,6 +484,7 @@ impl fmt::Display for Condition {
                 let queues: Vec<_> = queues.iter().map(|queue| shown_name(queue)).collect();
                 write!(f, "nothing is ready or unacknowledged in {}", queues.join(", "))
             }
+            Self::NoConsumers(queue) => write!(f, "queue {} has no consumer", shown_name(queue)),
             Self::Rested { ms } => write!(f, "{ms} ms have passed"),
         }
     }

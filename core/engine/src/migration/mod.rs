@@ -8,6 +8,9 @@
 //!
 //! A plan can be made at any time, also after some of its steps were done: it finds out from the table where it is. The same
 //! is true of the way back ([`MigrationPlan::undo`]), which is there until the old queue is deleted.
+//!
+//! Plain changes (declare, bind, unbind, policy, delete) are steps too. What each of them found is recorded when it is made
+//! ([`Former`]), so that the way back takes back what it changed and nothing else.
 
 mod action;
 mod change;
@@ -16,9 +19,11 @@ mod facts;
 mod feeding;
 mod file;
 mod findings;
+mod former;
 pub mod history;
 mod neighbours;
 mod options;
+mod plain;
 mod plan;
 mod position;
 mod proof;
@@ -37,6 +42,7 @@ pub use error::MigrationError;
 pub use facts::{ArrivalsFact, ConsumerFact, Facts, NodeFact, PermissionFact, ShovelFact};
 pub use file::{FileName, MigrationFile, Replacement, Work};
 pub use findings::{Finding, Weight};
+pub use former::{Former, FormerExchange, FormerPolicy, Met};
 pub use neighbours::{Neighbour, neighbours};
 pub use options::{DrainOptions, Method, Options, Teardown};
 pub use plan::{MigrationPlan, PlannedReplacement};

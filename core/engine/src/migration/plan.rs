@@ -1,12 +1,13 @@
 //! A migration against the table of a vhost: its steps, what is proven about them, and how many of them are done.
 
-use super::action::{Action, Condition, leading_to};
+use super::action::{Action, leading_to};
 use super::change::{Change, declarations};
 use super::error::MigrationError;
 use super::file::{MigrationFile, Replacement, Work};
 use super::findings::{Finding, Weight, inspect};
 use super::neighbours::{Neighbour, neighbours};
 use super::options::{DrainOptions, Method, Teardown};
+use super::plain::{self, Plain};
 use super::position::{Position, locate, locate_back, undo_in_mind};
 use super::proof::{MAX_CLASSES, Proof, Subject, prove};
 use super::rehearsal::{RefusedStep, rehearse};
@@ -84,7 +85,7 @@ impl MigrationPlan {
         check_known(live)?;
         match &file.work {
             Work::Replace(replacement) => Self::replace(replacement, live, None),
-            Work::Changes(changes) => Self::change(changes, live),
+            Work::Changes(changes) => Self::changes(changes, live, Direction::Forward, &Beginning::unrecorded()),
         }
     }
 
@@ -99,7 +100,7 @@ impl MigrationPlan {
             (Work::Replace(replacement), Direction::Back) => {
                 Self::replace_back(replacement, live, &self.beginning, Some(self))
             }
-            (Work::Changes(changes), _) => Self::change(changes, live),
+            (Work::Changes(changes), direction) => Self::changes(changes, live, direction, &self.beginning),
         }
     }
 
@@ -109,21 +110,18 @@ impl MigrationPlan {
     /// what [`MigrationPlan::beginning`] said before the first step.
     ///
     /// # Errors
-    /// As [`MigrationPlan::new`], when the old queue is deleted, and for plain changes.
+    /// As [`MigrationPlan::new`], when a queue is deleted, and for plain changes when `beginning` does not say what they found.
     pub fn undo(file: &MigrationFile, live: &State, beginning: &Beginning) -> Result<Self, MigrationError> {
         check_known(live)?;
         match &file.work {
             Work::Replace(replacement) => Self::replace_back(replacement, live, beginning, None),
-            Work::Changes(_) => {
-                let message = "plain changes have no undo: what was there before them is not known any more";
-                let help = "write a new migration with the opposite changes";
-                Err(MigrationError::new("migration_refused", message, help).with("reason", "changes"))
-            }
+            Work::Changes(changes) => Self::changes(changes, live, Direction::Back, beginning),
         }
     }
 
     /// What of the new queue and of what belongs to it is there already. Ask before the first step, and record it: an undo
-    /// takes it, and leaves these things alone. Afterwards it would name what the migration itself declared.
+    /// takes it, and leaves these things alone. Afterwards it would name what the migration itself declared. Of plain changes it
+    /// says what each of the open ones will find.
     pub fn beginning(&self) -> &Beginning {
         &self.beginning
     }
@@ -196,26 +194,33 @@ impl MigrationPlan {
         })
     }
 
-    fn change(changes: &[Change], live: &State) -> Result<Self, MigrationError> {
-        let mut steps = changed_steps(changes, live);
-        let states = rehearse(live, steps.iter().map(|step| &step.action)).map_err(|step| refused(&steps, step))?;
-        let done = steps.iter().take_while(|step| {
-            step.action.changes() && step.after.iter().all(|condition| condition.holds(live) == Some(true))
-        });
-        let position = Position::At(done.count());
-        keep_what_was_there(&mut steps, &states);
+    fn changes(
+        changes: &[Change],
+        live: &State,
+        direction: Direction,
+        beginning: &Beginning,
+    ) -> Result<Self, MigrationError> {
+        let Plain { steps, position, findings, met } = match (direction, beginning.changes()) {
+            (Direction::Forward, _) => plain::forward(changes, live)?,
+            (Direction::Back, Some(met)) => plain::back(changes, live, met)?,
+            (Direction::Back, None) => {
+                let message = "these plain changes have no undo: what was there before them is not known any more";
+                let help = "write a new migration with the opposite changes";
+                return Err(MigrationError::new("migration_refused", message, help).with("reason", "changes"));
+            }
+        };
         Ok(Self {
-            direction: Direction::Forward,
+            direction,
             vhost: live.vhost.clone(),
             subject: None,
             position,
             proof: None,
-            findings: Vec::new(),
+            findings,
             neighbours: Vec::new(),
             waiting: DrainOptions::default(),
             follow_up: None,
             steps,
-            beginning: Beginning::nothing(),
+            beginning: Beginning::of_changes(met),
             initial: live.clone(),
         })
     }
@@ -319,52 +324,12 @@ fn foreseen(findings: &[Finding]) -> Option<MigrationError> {
     Some(error.with("reason", finding.code))
 }
 
-fn refused(steps: &[Step], RefusedStep { at, refused }: RefusedStep) -> MigrationError {
+pub(super) fn refused(steps: &[Step], RefusedStep { at, refused }: RefusedStep) -> MigrationError {
     let step = steps.get(at).map(|step| step.action.to_string()).unwrap_or_default();
     let message = format!("the broker would refuse step {} ({step}): {} {}", at + 1, refused.code, refused.text);
     MigrationError::new("migration_refused", message, "change the file so that it asks for what the broker can do")
         .with("reason", "broker")
         .with("step", at + 1)
-}
-
-fn changed_steps(changes: &[Change], live: &State) -> Vec<Step> {
-    let mut steps = Vec::new();
-    for change in changes {
-        match change {
-            Change::Do(actions) => {
-                steps.extend(actions.iter().cloned().map(|action| Step::new(Phase::Change, action)));
-            }
-            Change::DeleteExchange(name) => {
-                let there = live.exchange(name).there().map(|exchange| exchange.into_owned());
-                let exchange = there.unwrap_or_else(|| crate::rabbitmq::ExchangeDeclaration::durable(name, "direct"));
-                steps.push(Step::new(Phase::Change, Action::DeleteExchange(exchange)));
-            }
-            Change::DeleteQueue { queue, guarded } => {
-                let mut delete = Step::new(Phase::Change, Action::DeleteQueue(queue.clone()));
-                if *guarded {
-                    // What led here may be gone on one node and not yet on another.
-                    if let Some(binding) = unbound_here(&steps, queue) {
-                        steps.push(Step::new(Phase::Change, Action::AwaitNodes { binding, bound: false }));
-                    }
-                    let returning = super::feeding::returning(live, queue);
-                    let drain = Action::Drain { queue: queue.clone(), returning };
-                    steps.push(Step::new(Phase::Change, drain).requiring([Condition::Unreachable(queue.clone())]));
-                } else {
-                    delete.before.clear();
-                }
-                steps.push(delete);
-            }
-        }
-    }
-    steps
-}
-
-/// The last binding that the steps take away before a queue is deleted, if there is one.
-fn unbound_here(steps: &[Step], queue: &str) -> Option<crate::rabbitmq::BindingDeclaration> {
-    steps.iter().rev().find_map(|step| match &step.action {
-        Action::Unbind(binding) if binding.destination == queue => Some(binding.clone()),
-        _ => None,
-    })
 }
 
 /// The file that belongs behind this one.

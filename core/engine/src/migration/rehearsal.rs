@@ -21,6 +21,11 @@ impl RefusedStep {
     pub fn behind(self, before: usize) -> Self {
         Self { at: self.at.saturating_sub(before), ..self }
     }
+
+    /// Its position with `before` further steps ahead of it.
+    pub fn ahead(self, before: usize) -> Self {
+        Self { at: self.at.saturating_add(before), ..self }
+    }
 }
 
 /// The state before the first action and after each one; shared where an action changes nothing.
@@ -76,6 +81,7 @@ impl Action {
             | Self::AwaitNodes { .. }
             | Self::Drain { .. }
             | Self::CheckEmpty { .. }
+            | Self::CheckUnused { .. }
             | Self::Rest { .. } => Ok(()),
         }
     }

@@ -77,6 +77,8 @@ pub struct Run {
     /// Unacknowledged messages at the last look, and how many looks in a row found more.
     unacknowledged: u64,
     rising: u32,
+    /// Consumers at the last look for messages.
+    consumers: u64,
     /// Messages at the last look.
     left: u64,
     seen: BTreeMap<String, u64>,
@@ -175,6 +177,14 @@ impl Run {
                 self.drain(options, &queues, phase, now_ms, waited)
             }
             Action::CheckEmpty { queue } => self.check_empty(options, queue, now_ms, waited),
+            Action::CheckUnused { queue } if self.consumers > 0 && self.seen.contains_key(queue) => {
+                Order::Stopped(format!(
+                    "queue {} has {}, and it is not deleted under them; stop them, and undo again",
+                    quoted(queue),
+                    counted(self.consumers, "consumer")
+                ))
+            }
+            Action::CheckUnused { queue } => self.check_empty(options, queue, now_ms, waited),
             _ => Order::Stopped(format!("\"{action}\" is no waiting")),
         }
     }
@@ -259,6 +269,7 @@ impl Run {
         let held = |sight: &QueueSight| sight.ready.unwrap_or(0).saturating_add(sight.unacknowledged.unwrap_or(0));
         self.seen = sights.iter().map(|sight| (sight.queue.clone(), held(sight))).collect();
         self.left = self.seen.values().sum();
+        self.consumers = sights.iter().map(|sight| sight.consumers).fold(0, u64::saturating_add);
         self.unclear = sights.iter().any(|sight| sight.ready.is_none() || sight.unacknowledged.is_none());
         let unacknowledged = sights.iter().filter_map(|sight| sight.unacknowledged).sum();
         self.rising = if unacknowledged > self.unacknowledged { self.rising.saturating_add(1) } else { 0 };

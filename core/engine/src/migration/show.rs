@@ -1,13 +1,26 @@
 //! A plan in words, and as the document `acemq.migration_plan/1`.
 
+use super::action::Action;
 use super::findings::Weight;
 use super::plan::MigrationPlan;
 use super::position::Position;
-use super::step::Direction;
+use super::step::{Direction, Step};
 use crate::topology::shown_name;
 use crate::value::counted;
 use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
+
+/// What takes a plain change back; nothing for what is done, for the table does not tell what was there before.
+fn way_back(step: &Step, is_done: bool) -> String {
+    match &step.inverse {
+        Some(Action::SetPolicy(former)) => {
+            format!("             undo: {}, as it was before\n", Action::SetPolicy(former.clone()))
+        }
+        Some(inverse) => format!("             undo: {inverse}\n"),
+        None if is_done || step.point_of_no_return || !step.action.changes() => String::new(),
+        None => "             undo: nothing, for it is so already\n".to_owned(),
+    }
+}
 
 impl MigrationPlan {
     /// The plan for people: the steps by phase, the proof, who else gets the messages, and what to know.
@@ -25,7 +38,15 @@ impl MigrationPlan {
                 shown_name(&self.vhost),
                 counted(self.steps.len(), "step")
             ),
-            None => format!("{} in vhost {}", counted(self.steps.len(), "change"), shown_name(&self.vhost)),
+            None => format!(
+                "{}{} in vhost {}",
+                match self.direction {
+                    Direction::Forward => "",
+                    Direction::Back => "undo of plain changes: ",
+                },
+                counted(self.steps.len(), "change"),
+                shown_name(&self.vhost)
+            ),
         };
         let done = self.done().unwrap_or_default();
         if done > 0 {
@@ -44,6 +65,9 @@ impl MigrationPlan {
                 out.push_str(" (point of no return)");
             }
             out.push('\n');
+            if self.subject.is_none() && self.direction == Direction::Forward {
+                out.push_str(&way_back(step, at < done));
+            }
         }
         if let Some(proof) = &self.proof {
             let _ = writeln!(out, "proof: {proof}");

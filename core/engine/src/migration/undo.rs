@@ -13,6 +13,7 @@ use super::error::MigrationError;
 use super::feeding::feeding;
 use super::file::Replacement;
 use super::findings::{Finding, Weight};
+use super::former::Met;
 use super::step::{Phase, Step};
 use crate::name::quoted;
 use crate::policy::Policies;
@@ -32,25 +33,33 @@ use std::collections::BTreeSet;
 pub struct Beginning {
     /// Them, in words: `queue orders.v2`, `exchange acemq.dlx`, `binding acemq.dlx -> orders.v2.dlq [orders.v2.dlq]`.
     there: BTreeSet<String>,
+    /// For plain changes: what each of them finds, or found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    changes: Option<Vec<Met>>,
 }
 
 impl Beginning {
     /// Where nobody recorded it: everything that the file declares for the new queue is taken for the migration's own, unless
     /// somebody else uses it.
     pub const fn unrecorded() -> Self {
-        Self { there: BTreeSet::new() }
+        Self { there: BTreeSet::new(), changes: None }
+    }
+
+    /// What plain changes find, or found, each when it was made. Only what is listed is taken back.
+    pub const fn of_changes(met: Vec<Met>) -> Self {
+        Self { there: BTreeSet::new(), changes: Some(met) }
+    }
+
+    /// What plain changes found, where that was recorded.
+    pub fn changes(&self) -> Option<&[Met]> {
+        self.changes.as_deref()
     }
 
     /// What of the declarations for the new queue is in the table.
     pub(super) fn of(replacement: &Replacement, state: &State) -> Self {
         let declared = declarations(&replacement.tables);
         let there = declared.iter().filter(|action| is_there(action, state));
-        Self { there: there.filter_map(thing).collect() }
-    }
-
-    /// Nothing.
-    pub(super) const fn nothing() -> Self {
-        Self::unrecorded()
+        Self { there: there.filter_map(thing).collect(), changes: None }
     }
 
     fn has(&self, action: &Action) -> bool {
@@ -131,36 +140,19 @@ impl Brought {
 
     /// The first of them that something else uses: its name, its kind, and who uses it.
     fn used(&self, state: &State) -> Option<(String, &'static str, String)> {
-        let foreign = |binding: &&BindingDeclaration| !self.bindings.contains(binding);
+        let is_own_queue = |name: &str| self.is_own_queue(name);
+        let is_own = |binding: &BindingDeclaration| self.bindings.contains(binding);
+        for exchange in &self.exchanges {
+            if let Some(user) = uses_exchange(state, &exchange.name, &is_own_queue, &is_own) {
+                return Some((exchange.name.clone(), "exchange", user));
+            }
+        }
+        let foreign = |binding: &&BindingDeclaration| !is_own(binding);
         let policies = Policies::new(state);
         let others = || state.queues.values().filter(|queue| !self.is_own_queue(&queue.name));
         let text = |queue: &QueueDeclaration, key: &str| {
             policies.effective(queue).value(key).and_then(Value::as_text).map(str::to_owned)
         };
-        for exchange in &self.exchanges {
-            let name = exchange.name.as_str();
-            let touches = |binding: &&BindingDeclaration| {
-                binding.source == name
-                    || (binding.destination_type == DestinationType::Exchange && binding.destination == name)
-            };
-            let bound = state.bindings.iter().filter(touches).find(foreign).map(|binding| {
-                format!("it is bound as {}, which is not the migration's", super::action::arrow(binding))
-            });
-            let dead_letters = || {
-                let user = others().find(|queue| text(queue, "dead-letter-exchange").as_deref() == Some(name))?;
-                Some(format!("queue {} sends its dead letters there", quoted(&user.name)))
-            };
-            let alternate = || {
-                let user = state.exchanges.values().find(|other| {
-                    let effective = policies.effective_exchange(other);
-                    effective.value("alternate-exchange").and_then(Value::as_text) == Some(name)
-                })?;
-                Some(format!("it is the alternate exchange of exchange {}", quoted(&user.name)))
-            };
-            if let Some(user) = bound.or_else(dead_letters).or_else(alternate) {
-                return Some((exchange.name.clone(), "exchange", user));
-            }
-        }
         for queue in &self.queues {
             let name = queue.name.as_str();
             let bound = leading_to(state, name).find(foreign).map(|binding| {
@@ -207,6 +199,36 @@ impl Brought {
             state.bindings.remove(binding);
         }
     }
+}
+
+/// Who else uses an exchange, in words: by a binding, as a dead-letter exchange or as an alternate exchange.
+pub(super) fn uses_exchange(
+    state: &State,
+    name: &str,
+    is_own_queue: &dyn Fn(&str) -> bool,
+    is_own: &dyn Fn(&BindingDeclaration) -> bool,
+) -> Option<String> {
+    let policies = Policies::new(state);
+    let touches = |binding: &&BindingDeclaration| {
+        binding.source == name || (binding.destination_type == DestinationType::Exchange && binding.destination == name)
+    };
+    let bound = || {
+        let binding = state.bindings.iter().filter(touches).find(|binding| !is_own(binding))?;
+        Some(format!("it is bound as {}, which is not the migration's", super::action::arrow(binding)))
+    };
+    let dead_letters = || {
+        let user = state.queues.values().filter(|queue| !is_own_queue(&queue.name)).find(|queue| {
+            policies.effective(queue).value("dead-letter-exchange").and_then(Value::as_text) == Some(name)
+        })?;
+        Some(format!("queue {} sends its dead letters there", quoted(&user.name)))
+    };
+    let alternate = || {
+        let user = state.exchanges.values().find(|other| {
+            policies.effective_exchange(other).value("alternate-exchange").and_then(Value::as_text) == Some(name)
+        })?;
+        Some(format!("it is the alternate exchange of exchange {}", quoted(&user.name)))
+    };
+    bound().or_else(dead_letters).or_else(alternate)
 }
 
 /// The steps of the way back, in two parts.

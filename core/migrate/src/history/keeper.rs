@@ -81,7 +81,8 @@ impl<'s, 'a> Keeper<'s, 'a> {
 #[async_trait]
 impl Journal for Keeper<'_, '_> {
     fn planned(&mut self, plan: &MigrationPlan) {
-        self.beginning = Some(plan.beginning().clone());
+        // What plain changes find is recorded with each of them.
+        self.beginning = plan.subject.is_some().then(|| plan.beginning().clone());
     }
 
     async fn before(&mut self, change: Change<'_>) -> Result<(), JournalError> {
@@ -90,12 +91,12 @@ impl Journal for Keeper<'_, '_> {
             self.note(if self.undoing { Happened::UndoBegan } else { Happened::RunBegan { beginning } }).await?;
             self.began = true;
         }
-        let Change { number: step, of, action } = change;
-        self.note(Happened::StepBegan { step, of, action: action.to_string() }).await
+        let Change { number: step, of, action, former } = change;
+        self.note(Happened::StepBegan { step, of, action: action.to_string(), former: former.cloned() }).await
     }
 
     async fn after(&mut self, change: Change<'_>) -> Result<(), JournalError> {
-        let Change { number: step, of, action } = change;
+        let Change { number: step, of, action, .. } = change;
         self.note(Happened::StepDone { step, of, action: action.to_string() }).await
     }
 }

@@ -171,8 +171,8 @@ impl<'a> Session<'a> {
         let status = Status::new(&scripts, folder.given, &history, false)?;
         let script = status.to_undo()?.clone();
         let Some(file) = folder.file(&script) else { return Ok(Ran { script, ending: Ending::Finished }) };
-        let beginning = history.record(&script.name.version).and_then(|record| record.beginning.clone());
-        let beginning = beginning.unwrap_or_else(Beginning::unrecorded);
+        let record = history.record(&script.name.version);
+        let beginning = record.map_or_else(Beginning::unrecorded, |record| record.before(&file.work));
         let mut keeper = Keeper::new(&mut store, &history, &self.author);
         keeper.turn_to(subject(&script), true);
         let outcome = self.runner.undo_recorded(file, &beginning, &mut keeper, |what| progress(&script, what)).await;

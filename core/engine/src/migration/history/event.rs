@@ -1,6 +1,6 @@
 //! One record of a history: one line of JSON.
 
-use crate::migration::Beginning;
+use crate::migration::{Beginning, Former};
 use serde::{Deserialize, Serialize};
 
 /// Which migration a record is about, as its file was when it was written.
@@ -36,6 +36,9 @@ pub enum Happened {
         of: usize,
         /// What is done, in words.
         action: String,
+        /// For a plain change: what it finds, for an undo.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        former: Option<Former>,
     },
     /// A step was made.
     StepDone {

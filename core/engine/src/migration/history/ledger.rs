@@ -2,7 +2,7 @@
 
 use super::error::HistoryError;
 use super::event::{Event, FORMAT, Happened, Origin, Subject, What};
-use crate::migration::{Beginning, FileName};
+use crate::migration::{Beginning, FileName, Former, Met, Work};
 use crate::name::quoted;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -66,6 +66,8 @@ pub struct Record {
     pub file_gone: bool,
     /// What was there before it of what it declares.
     pub beginning: Option<Beginning>,
+    /// What its plain changes found, by step; `None` when a step was made without a word on that.
+    changes: Option<BTreeMap<usize, Met>>,
     /// Where its last record comes from.
     pub origin: Origin,
 }
@@ -94,7 +96,33 @@ impl Record {
             error: None,
             file_gone: false,
             beginning: None,
+            changes: Some(BTreeMap::new()),
             origin: origin.clone(),
+        }
+    }
+
+    /// What an undo of this migration has to know, where it was recorded: of a replacement what was there before it, of plain
+    /// changes what each of them found.
+    pub fn before(&self, work: &Work) -> Beginning {
+        match work {
+            Work::Replace(_) => self.beginning.clone().unwrap_or_else(Beginning::unrecorded),
+            Work::Changes(_) => match &self.changes {
+                Some(changes) => Beginning::of_changes(changes.values().cloned().collect()),
+                None => Beginning::unrecorded(),
+            },
+        }
+    }
+
+    /// A step that is about to be made. One that was begun before and is begun again found first what it found then.
+    fn found(&mut self, step: usize, action: &str, former: Option<&Former>) {
+        let Some(former) = former else {
+            self.changes = None;
+            return;
+        };
+        let Some(changes) = &mut self.changes else { return };
+        if *former != Former::Unchanged || !changes.contains_key(&step) {
+            let met = Met { step, action: action.to_owned(), former: former.clone(), made: false };
+            changes.insert(step, met);
         }
     }
 
@@ -113,15 +141,24 @@ impl Record {
                 }
                 if matches!(self.course, Course::Undone | Course::Baseline) {
                     (self.step, self.steps) = (0, 0);
+                    self.changes = Some(BTreeMap::new());
                 }
                 (self.course, self.undoing, self.open) = (Course::Running, undoing, None);
                 (self.finished_at, self.error, self.file_gone) = (None, None, false);
             }
-            Happened::StepBegan { step, of, .. } => {
+            Happened::StepBegan { step, of, action, former } => {
                 (self.course, self.open, self.steps) = (Course::Running, Some(*step), *of);
+                if !self.undoing {
+                    self.found(*step, action, former.as_ref());
+                }
             }
             Happened::StepDone { step, of, .. } => {
                 (self.open, self.steps) = (None, *of);
+                if !self.undoing
+                    && let Some(met) = self.changes.as_mut().and_then(|changes| changes.get_mut(step))
+                {
+                    met.made = true;
+                }
                 self.step = if self.undoing { step.saturating_sub(1) } else { *step };
             }
             Happened::Waiting { why } | Happened::Failed { why } => {

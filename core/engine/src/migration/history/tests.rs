@@ -58,7 +58,7 @@ impl Book {
         self.note(script, began);
         for step in numbers {
             let action = format!("do {step}");
-            self.note(script, Happened::StepBegan { step, of: 3, action: action.clone() });
+            self.note(script, Happened::StepBegan { step, of: 3, action: action.clone(), former: None });
             self.note(script, Happened::StepDone { step, of: 3, action });
         }
     }
@@ -195,7 +195,7 @@ fn a_file_may_be_edited_until_its_first_step() {
     book.note(&a, Happened::Waiting { why: "no consumers".into() });
     assert_eq!(states(&edited, &book), [("1".into(), "waiting")]);
     assert_eq!(files(&status(&edited, &book)), ["V1__a.yaml"]);
-    book.note(&a, Happened::StepBegan { step: 1, of: 3, action: "do".into() });
+    book.note(&a, Happened::StepBegan { step: 1, of: 3, action: "do".into(), former: None });
     assert_eq!(states(&edited, &book), [("1".into(), "changed")]);
 }
 
