@@ -15,8 +15,8 @@ const (
 	Back Direction = "back"
 )
 
-// Beginning is what of the new queue was there before the first step. It is to be recorded then: the way back leaves these
-// things alone.
+// Beginning is what of the new queue was there before the first step, and of plain changes what each of them finds. It is to be
+// recorded then: the way back leaves alone what was there, and gives back what was changed.
 type Beginning json.RawMessage
 
 // MigrationPlan is the migration of a queue in use, planned and proven.

@@ -49,7 +49,7 @@ namespace AceMq.Core
         /// <summary>Why the migration must not run; <c>null</c> when it may.</summary>
         public string Refused { get; }
 
-        /// <summary>What of the new queue was there. Record it before the first step: the way back leaves these things alone.</summary>
+        /// <summary>What of the new queue was there, or what plain changes find. Record it before the first step, for the way back.</summary>
         public IReadOnlyDictionary<string, object> Beginning
         {
             get { return ((JsonObject)Document).Object("beginning"); }

@@ -16,12 +16,17 @@ pub enum Operation {
     LookUpQueue(String),
     /// `queue.delete`, whatever it holds. A queue that is not there is no error.
     DeleteQueue(String),
+    /// `queue.delete` that the broker refuses while the queue holds something ready or has consumers. Only classic queues can be
+    /// asked this; for others the broker closes the connection with 540.
+    DeleteUnusedQueue(String),
     /// `exchange.declare`
     DeclareExchange(ExchangeDeclaration),
     /// `exchange.declare` with `passive`
     LookUpExchange(String),
     /// `exchange.delete`, whatever is bound to it. An exchange that is not there is no error.
     DeleteExchange(String),
+    /// `exchange.delete` that the broker refuses while something is bound to it.
+    DeleteUnusedExchange(String),
     /// `queue.bind` or `exchange.bind`
     Bind(BindingDeclaration),
     /// `queue.unbind` or `exchange.unbind`. A binding that is not there is no error.
@@ -41,10 +46,12 @@ impl Operation {
         match self {
             Self::DeclareQueue(queue) => format!("declare queue {}", quoted(&queue.name)),
             Self::LookUpQueue(name) => format!("look up queue {}", quoted(name)),
-            Self::DeleteQueue(name) => format!("delete queue {}", quoted(name)),
+            Self::DeleteQueue(name) | Self::DeleteUnusedQueue(name) => format!("delete queue {}", quoted(name)),
             Self::DeclareExchange(exchange) => format!("declare exchange {}", quoted(&exchange.name)),
             Self::LookUpExchange(name) => format!("look up exchange {}", quoted(name)),
-            Self::DeleteExchange(name) => format!("delete exchange {}", quoted(name)),
+            Self::DeleteExchange(name) | Self::DeleteUnusedExchange(name) => {
+                format!("delete exchange {}", quoted(name))
+            }
             Self::Bind(binding) => format!("bind {} to exchange {}", bound(binding), quoted(&binding.source)),
             Self::Unbind(binding) => format!("unbind {} from exchange {}", bound(binding), quoted(&binding.source)),
         }

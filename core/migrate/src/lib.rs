@@ -22,6 +22,7 @@ pub use stop::{Stop, Stopper};
 use acemq_core::migration::{
     Action, Beginning, Direction, Former, MigrationError, MigrationFile, MigrationPlan, Order, Run,
 };
+use acemq_core::rabbitmq::QueueType;
 use acemq_core::state::State;
 use acemq_live::{
     Answer, Client, Management, ManagementError, ManagementFailure, ManagementUrl, Operation, OperationError,
@@ -183,6 +184,11 @@ impl<'a> Runner<'a> {
         if let Some(why) = self.considered(plan.clone()).await?.refusal() {
             return Ok(Ending::Stopped(why));
         }
+        if plan.direction == Direction::Back {
+            for finding in &plan.findings {
+                progress(Progress::Note(finding.to_string()));
+            }
+        }
         let mut told_of_consumers = false;
         loop {
             if self.stop.is_asked_for() {
@@ -217,7 +223,9 @@ impl<'a> Runner<'a> {
                     let former = if is_plain { Former::of(&action, &live) } else { None };
                     let change = Change { number, of: plan.steps.len(), action: &action, former: former.as_ref() };
                     journal.before(change).await?;
-                    self.perform(&action).await?;
+                    // What an undo takes away is nobody's: the broker is asked to see to that in the same moment.
+                    let is_guarded = plan.subject.is_none() && plan.direction == Direction::Back;
+                    self.perform(&action, is_guarded.then_some(&live)).await?;
                     journal.after(change).await?;
                     told_of_consumers = false;
                     progress(Progress::Step { number, of: plan.steps.len(), action: action.to_string() });
@@ -260,8 +268,14 @@ impl<'a> Runner<'a> {
         patiently(async || self.management.state(self.vhost).await).await
     }
 
-    async fn perform(&self, action: &Action) -> Result<(), RunError> {
+    /// Makes a change. With a table, the broker refuses to delete what is used, as far as it can be asked to.
+    async fn perform(&self, action: &Action, guarded: Option<&State>) -> Result<(), RunError> {
+        let is_classic = |queue: &str| guarded.is_some_and(|live| live.stored_type(queue) == Some(QueueType::Classic));
         let operation = match action {
+            Action::DeleteExchange(exchange) if guarded.is_some() => {
+                Operation::DeleteUnusedExchange(exchange.name.clone())
+            }
+            Action::DeleteQueue(queue) if is_classic(queue) => Operation::DeleteUnusedQueue(queue.clone()),
             Action::DeclareQueue(queue) => Operation::DeclareQueue(queue.clone()),
             Action::DeclareExchange(exchange) => Operation::DeclareExchange(exchange.clone()),
             Action::Bind(binding) => Operation::Bind(binding.clone()),

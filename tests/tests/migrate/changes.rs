@@ -130,12 +130,11 @@ on_every_broker! {
         assert_ne!(end, start);
         assert_eq!(undo(&vhost, FILE).unwrap(), Ending::Finished);
         assert_eq!(definitions(&vhost), start);
-        // The runner is cut off after each kind of change: taken back from there, and run to the end from there.
-        let changes = [2, 8, 13, 15, 17, 18, 19];
-        for (nth, cut) in changes.into_iter().enumerate() {
+        // The runner is cut off: taken back from there, or run to the end from there.
+        for cut in [2, 8, 15, 17] {
             assert_eq!(run(&vhost, FILE, Some(cut)), None, "step {cut}");
             assert_ne!(definitions(&vhost), start, "step {cut}");
-            if nth % 2 == 0 {
+            if cut == 15 {
                 finish(&vhost, FILE);
                 assert_eq!(definitions(&vhost), end, "step {cut}");
             }

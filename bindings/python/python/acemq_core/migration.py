@@ -33,7 +33,7 @@ class MigrationPlan:
 
     @property
     def beginning(self) -> Mapping[str, Any]:
-        """What of the new queue was there. Record it before the first step: the way back leaves these things alone."""
+        """What was there before: of the new queue, or of what plain changes find. Record it before the first step, for the way back."""
         beginning: Mapping[str, Any] = self.document["beginning"]
         return beginning
 

@@ -130,7 +130,8 @@ pub struct NextStep {
     pub of: usize,
     /// Messages that the queues which are waited for held at the last look.
     pub messages_left: u64,
-    /// What of the new queue and what belongs to it was there. That of the first call is to be recorded: the way back takes it.
+    /// What of the new queue and what belongs to it was there, or what plain changes find. That of the first call is to be recorded:
+    /// the way back takes it.
     pub beginning: Beginning,
 }
 

@@ -48,6 +48,11 @@ impl Request {
                 Self::DeclareQueue(arguments)
             }
             Operation::DeleteQueue(name) => Self::DeleteQueue(QueueDeleteArguments::new(short("queue name", name)?)),
+            Operation::DeleteUnusedQueue(name) => {
+                let mut arguments = QueueDeleteArguments::new(short("queue name", name)?);
+                arguments.if_unused(true).if_empty(true);
+                Self::DeleteQueue(arguments)
+            }
             Operation::DeclareExchange(exchange) => {
                 let mut arguments = ExchangeDeclareArguments::new(
                     short("exchange name", &exchange.name)?,
@@ -68,6 +73,11 @@ impl Request {
             }
             Operation::DeleteExchange(name) => {
                 Self::DeleteExchange(ExchangeDeleteArguments::new(short("exchange name", name)?))
+            }
+            Operation::DeleteUnusedExchange(name) => {
+                let mut arguments = ExchangeDeleteArguments::new(short("exchange name", name)?);
+                arguments.if_unused(true);
+                Self::DeleteExchange(arguments)
             }
             Operation::Bind(binding) => {
                 let (source, destination, key) = ends(binding)?;
