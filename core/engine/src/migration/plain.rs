@@ -266,8 +266,7 @@ fn obstacle(step: &Step, state: &State) -> Option<Finding> {
         return None;
     }
     let condition = unmet(step, state)?;
-    let not_ours =
-        |binding: Option<&BindingDeclaration>| binding.map(|binding| super::action::arrow(binding)).unwrap_or_default();
+    let not_ours = |binding: Option<&BindingDeclaration>| binding.map(super::action::arrow).unwrap_or_default();
     let (message, help) = match condition {
         Condition::PolicyAs(policy) => {
             let what = if state.policy(&policy.name) == Presence::Absent { "deleted" } else { "changed" };
