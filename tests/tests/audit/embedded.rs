@@ -51,19 +51,29 @@ pub fn setting(state: &State, queue: &str, key: &str) -> i64 {
     effective.value(key).and_then(Value::as_integer).unwrap()
 }
 
+/// The queues that the publication itself brings copies to, besides the one that the example is about.
+pub fn besides(state: &State, example: &Example) -> BTreeSet<String> {
+    let Some(first) = example.deaths.first() else { return BTreeSet::new() };
+    let mut broker = EmbeddedBroker::holding(state);
+    let connection = broker.connect();
+    broker.publish(connection, publication(example)).unwrap();
+    holders(&broker, state).into_iter().filter(|queue| *queue != first.queue).collect()
+}
+
+fn publication(example: &Example) -> Publication {
+    let mut publication = Publication::new(example.exchange.clone(), example.key.clone(), BODY);
+    publication.properties.headers = example.headers.clone();
+    publication
+}
+
 /// Does what the example says; the queues that have the message in the end, or what cannot be done.
 pub fn play(state: &State, example: &Example) -> Result<BTreeSet<String>, String> {
     let mut broker = EmbeddedBroker::holding(state);
     let connection = broker.connect();
     let channel = broker.open_channel(connection).unwrap();
-    let mut publication = Publication::new(example.exchange.clone(), example.key.clone(), BODY);
-    publication.properties.headers = example.headers.clone();
-    broker.publish(channel, publication).map_err(|refused| refused.text)?;
-    if let Some(first) = example.deaths.first() {
-        // Copies that the publication itself brings to other queues are not what the example is about.
-        for queue in holders(&broker, state).into_iter().filter(|queue| *queue != first.queue) {
-            broker.purge(connection, &queue).unwrap();
-        }
+    broker.publish(channel, publication(example)).map_err(|refused| refused.text)?;
+    for queue in besides(state, example) {
+        broker.purge(connection, &queue).unwrap();
     }
     for death in &example.deaths {
         if !holders(&broker, state).contains(&death.queue) {

@@ -1,16 +1,19 @@
 //! The audit against the embedded broker, over vhosts drawn at random: what a finding's example says must happen, and what
 //! happens to messages must have been said. The embedded broker is held against real ones elsewhere (`differential`).
 
-use crate::embedded::{BODY, die, expected, holders, play};
+use crate::embedded::{BODY, besides, die, expected, holders, play};
+use crate::real::comes_true;
 use crate::worlds::{lines, world};
-use acemq_core::audit::{Code, Finding, ObjectKind, Options, audit};
+use acemq_core::audit::{Code, Example, Finding, ObjectKind, Options, audit};
 use acemq_core::embedded::{ChannelId, DeathReason, EmbeddedBroker, Loss, Publication, What};
 use acemq_core::policy::Policies;
 use acemq_core::rabbitmq::{QueueType, Version};
 use acemq_core::state::State;
 use acemq_core::value::{Table, Value};
 use acemq_tests::draw::{Draw, scale};
+use acemq_tests::on_every_broker;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
 
 const WORLDS: usize = 150;
 const VERSIONS: [&str; 5] = ["3.10.8", "3.12.14", "3.13.7", "4.0.5", "4.3.6"];
@@ -48,6 +51,55 @@ fn what_examples_say_happens_in_vhosts_drawn_at_random() {
     }
 
     report(&wrong, worlds);
+}
+
+/// Vhosts drawn on each generation.
+const REAL_WORLDS: usize = 8;
+/// Waiting is most of what they do.
+const THREADS: usize = 6;
+
+on_every_broker! {
+    fn what_examples_say_happens_on_real_brokers(node) {
+        let worlds = REAL_WORLDS * scale();
+        let (played, wrong) = (Mutex::new(BTreeMap::<Code, usize>::new()), Mutex::new(BTreeMap::<Code, Vec<String>>::new()));
+        std::thread::scope(|scope| {
+            for thread in 0..THREADS {
+                let (played, wrong) = (&played, &wrong);
+                scope.spawn(move || {
+                    for number in (thread..worlds).step_by(THREADS) {
+                        let state = world(&mut Draw::new(number), node.version());
+                        for finding in audit(&state, &Options::default()).findings {
+                            if !finding.example.as_ref().is_some_and(|example| is_steady(&state, example)) {
+                                continue;
+                            }
+                            match comes_true(&node.fresh_vhost(), &state, &finding) {
+                                Ok(true) => *played.lock().unwrap().entry(finding.code).or_default() += 1,
+                                Ok(false) => {}
+                                Err(why) => {
+                                    let text = format!("world {number}: {}\n  {why}\n{}", finding.message, lines(&state));
+                                    wrong.lock().unwrap().entry(finding.code).or_default().push(text);
+                                }
+                            }
+                        }
+                    }
+                });
+            }
+        });
+        report(&wrong.into_inner().unwrap(), worlds);
+        let played = played.into_inner().unwrap();
+        let count: usize = played.values().sum();
+        assert!(count >= 2 * worlds, "only {count} examples");
+    }
+}
+
+/// Whether real time makes no difference to what an example shows.
+fn is_steady(state: &State, example: &Example) -> bool {
+    let policies = Policies::new(state);
+    let expires = |queue: &String| policies.effective(&state.queues[queue]).value("message-ttl").is_some();
+    state.operator_policies.is_empty()
+        && !expected(example).iter().any(expires)
+        && !besides(state, example).iter().any(expires)
+        && example.deaths.iter().all(|death| death.reason == DeathReason::Expired || !expires(&death.queue))
 }
 
 fn report<K: std::fmt::Debug>(wrong: &BTreeMap<K, Vec<String>>, worlds: usize) {

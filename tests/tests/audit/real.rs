@@ -1,7 +1,7 @@
 //! Publishes examples on real brokers: what the audit says of this version must happen.
 
 use crate::cases;
-use crate::embedded::{BODY, expected, setting};
+use crate::embedded::{BODY, besides, expected, setting};
 use crate::proofs::{Proof, proof};
 use acemq_core::audit::{Code, Example, Finding, audit};
 use acemq_core::embedded::DeathReason;
@@ -88,7 +88,7 @@ pub fn declare(vhost: &Vhost<'_>, state: &State) -> bool {
 }
 
 /// Whether it came true; false when this broker cannot hold the case.
-fn comes_true(vhost: &Vhost<'_>, state: &State, finding: &Finding) -> Result<bool, String> {
+pub fn comes_true(vhost: &Vhost<'_>, state: &State, finding: &Finding) -> Result<bool, String> {
     let example = finding.example.as_ref().unwrap();
     if !declare(vhost, state) {
         return Ok(false);
@@ -98,10 +98,8 @@ fn comes_true(vhost: &Vhost<'_>, state: &State, finding: &Finding) -> Result<boo
     channel.confirm_select().map_err(|failure| failure.to_string())?;
     let message = Publish::to(&example.exchange, &example.key).headers(example.headers.clone()).body(BODY);
     channel.publish_confirmed(&message).map_err(|failure| failure.to_string())?;
-    if let Some(first) = example.deaths.first() {
-        for queue in state.queues.keys().filter(|queue| **queue != first.queue) {
-            channel.purge(queue).map_err(|failure| failure.to_string())?;
-        }
+    for queue in besides(state, example) {
+        channel.purge(&queue).map_err(|failure| failure.to_string())?;
     }
     for death in &example.deaths {
         die(&channel, state, &death.queue, death.reason).map_err(|why| format!("in {}: {why}", death.queue))?;
