@@ -1,3 +1,5 @@
+mod verifying;
+
 use super::*;
 use crate::migration::FileName;
 
@@ -336,61 +338,6 @@ fn a_baseline_is_set_where_nothing_as_new_ran() {
     stuck.steps(&a, RAN, [1]);
     assert_eq!(baseline(&stuck, 3), Err("history_half_way"));
     assert_eq!(baseline(&book.undone(&a), 1), Ok(()));
-}
-
-#[test]
-fn what_the_steps_left_behind_is_compared_with_the_vhost() {
-    use crate::migration::Action;
-    use crate::rabbitmq::{BindingDeclaration, Broker, ExchangeDeclaration, QueueDeclaration, Version};
-    use crate::state::State;
-    let bound = |queue: &str| BindingDeclaration::queue("x", queue, "k.*");
-    let between = ExchangeDeclaration::durable("between", "fanout");
-    let did = [
-        Action::DeclareQueue(QueueDeclaration::durable("new")),
-        Action::DeclareExchange(between.clone()),
-        Action::Bind(BindingDeclaration::queue("between", "new", "")),
-        Action::Bind(bound("new")),
-        Action::Unbind(bound("old")),
-        Action::DeleteExchange(between),
-        Action::DeleteQueue("old".to_owned()),
-    ];
-    let (a, mut book) = (script("V1__a.yaml", "a"), Book::default());
-    book.note(&a, RAN);
-    for (action, step) in did.iter().zip(1..) {
-        book.note(&a, Happened::StepDone { step, of: did.len(), action: action.to_string() });
-    }
-    let mut live = State::empty(Broker::rabbitmq(Version::new(4, 0, 5)), "/");
-    live.insert_exchange(ExchangeDeclaration::durable("x", "topic"));
-    live.insert_queue(QueueDeclaration::durable("new"));
-    live.bindings.insert(bound("new"));
-    assert_eq!(verify(&book.read(), &live), []);
-
-    let mut back = live.clone();
-    back.insert_queue(QueueDeclaration::durable("old"));
-    back.bindings.insert(bound("old"));
-    let says = |live: &State| verify(&book.read(), live).into_iter().map(|untrue| untrue.message).collect::<Vec<_>>();
-    let client = "a client declares it when it starts: take that out of the client, and then take it away";
-    assert_eq!(
-        says(&back),
-        [format!("binding x -> old [k.*] is back; {client}"), format!("queue old is back; {client}")]
-    );
-    live.bindings.remove(&bound("new"));
-    assert_eq!(
-        says(&live),
-        ["binding x -> new [k.*] is not there any more; declare it again, or write a new version that says so"]
-    );
-    // What is taken back is not expected any more.
-    book.note(&a, Happened::UndoBegan);
-    for action in [
-        Action::Bind(bound("old")),
-        Action::DeleteQueue("new".to_owned()),
-        Action::DeclareQueue(QueueDeclaration::durable("old")),
-    ] {
-        book.note(&a, Happened::StepDone { step: 1, of: 1, action: action.to_string() });
-    }
-    back.queues.remove("new");
-    back.bindings.remove(&bound("new"));
-    assert_eq!(verify(&book.read(), &back), []);
 }
 
 /// What somebody does next.
