@@ -13,6 +13,7 @@ use acemq_migrate::Ending;
 use acemq_migrate::history::{Folder, Ran};
 use serde_json::json as document;
 use std::fmt::Write as _;
+use std::io::Write as _;
 
 /// What would run; exit code 3 when something must not.
 pub fn plan(arguments: &FilesArguments) -> Result<Report, Failure> {
@@ -21,7 +22,8 @@ pub fn plan(arguments: &FilesArguments) -> Result<Report, Failure> {
     if setting.several.vhosts.is_empty() {
         let target = Target::resolve(&setting.broker, None)?;
         if !matches!(&target, Target::Real(address) if address.can_migrate()) {
-            return plan_alone(&arguments.files, target.state()?, is_json);
+            let known = if matches!(target, Target::Real(_)) { Known::TableOnly } else { Known::Everything };
+            return plan_alone(&arguments.files, target.state()?, known, is_json);
         }
     }
     plan_live(setting, &folder::read(&arguments.files)?)
@@ -44,9 +46,34 @@ fn plan_live(setting: &SettingArguments, folder: &Folder) -> Result<Report, Fail
     })
 }
 
-/// A plan for a vhost that has no history: the embedded broker, an export, or a management API alone. One file is planned as
-/// it stands; the files of a folder one after the other.
-fn plan_alone(path: &str, state: State, is_json: bool) -> Result<Report, Failure> {
+/// What is known of a vhost whose history is not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Known {
+    /// It has none.
+    Everything,
+    /// It may have one, which only AMQP shows.
+    TableOnly,
+}
+
+impl Known {
+    /// Says on standard error what is not known, and in a document.
+    fn tell(self, mut document: serde_json::Value) -> serde_json::Value {
+        if self == Self::TableOnly {
+            let _ = writeln!(
+                std::io::stderr(),
+                "acemq: note: planned without the history, so a version that ran may be among these, and rights, shovels and consumers were not looked at; give --broker amqp://... beside --management to plan as migrate run would"
+            );
+            if let Some(document) = document.as_object_mut() {
+                document.insert("history".to_owned(), "not_read".into());
+            }
+        }
+        document
+    }
+}
+
+/// A plan without a history: for the embedded broker, an export, or a management API alone. One file is planned as it stands;
+/// the files of a folder one after the other.
+fn plan_alone(path: &str, state: State, known: Known, is_json: bool) -> Result<Report, Failure> {
     let alone = |path: &str, state: &State| -> Result<MigrationPlan, Failure> {
         if path != "-" {
             let name = std::path::Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned());
@@ -58,7 +85,8 @@ fn plan_alone(path: &str, state: State, is_json: bool) -> Result<Report, Failure
     if !std::path::Path::new(path).is_dir() {
         let plan = alone(path, &state)?;
         let code = if plan.refusal().is_some() { DIFFERS } else { 0 };
-        let text = if is_json { json(&plan.to_json()) } else { plan.to_text() };
+        let document = known.tell(plan.to_json());
+        let text = if is_json { json(&document) } else { plan.to_text() };
         return Ok(Report::done(text).with_code(code));
     }
     let folder = folder::read(path)?;
@@ -75,7 +103,8 @@ fn plan_alone(path: &str, state: State, is_json: bool) -> Result<Report, Failure
         state = next;
     }
     let code = if plans.iter().any(|(_, plan)| plan.refusal().is_some()) { DIFFERS } else { 0 };
-    let text = if is_json { json(&to_document(&plans, folder.given)) } else { text(&plans, folder.given) };
+    let document = known.tell(to_document(&plans, folder.given));
+    let text = if is_json { json(&document) } else { text(&plans, folder.given) };
     Ok(Report::done(text).with_code(code))
 }
 
