@@ -120,7 +120,11 @@ fn parsed(file: &str) -> MigrationFile {
     MigrationFile::parse(file, Format::Yaml).unwrap()
 }
 
-fn with_runner<T>(addresses: &Addresses, run: impl AsyncFnOnce(&Runner<'_>) -> T) -> T {
+/// Whatever is done with a runner.
+///
+/// # Panics
+/// When the broker cannot be reached.
+pub fn with_runner<T>(addresses: &Addresses, run: impl AsyncFnOnce(&Runner<'_>) -> T) -> T {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
         let client = Client::connect(addresses.amqp.parse().unwrap(), "acemq migrate tests", LIMITS).await.unwrap();

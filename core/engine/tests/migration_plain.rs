@@ -194,6 +194,7 @@ impl Host {
             unacknowledged: contents.as_ref().map(|_| 0),
             consumers: 0,
             lag_ms: 0,
+            unconfirmed: false,
         }
     }
 

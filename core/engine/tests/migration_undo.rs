@@ -91,6 +91,7 @@ impl<'a> Host<'a> {
                     unacknowledged: Some(0),
                     consumers: 1,
                     lag_ms: 0,
+                    unconfirmed: false,
                 };
                 let sights: Vec<QueueSight> = queues.iter().map(sight).collect();
                 run.saw_queues(&sights, self.now);

@@ -25,7 +25,7 @@ mod tls;
 pub mod transport;
 mod url;
 
-pub use amqp::{Stream, StreamError, StreamRecord};
+pub use amqp::{Head, Stream, StreamError, StreamRecord};
 pub use client::Client;
 pub use connect::{ConnectError, ConnectFailure};
 pub use drive::{Ending, Progress, Width, drive};

@@ -20,13 +20,14 @@ pub use lock::{Held, LOCK_QUEUE};
 pub use stop::{Stop, Stopper};
 
 use acemq_core::migration::{
-    Action, Beginning, Direction, Former, MigrationError, MigrationFile, MigrationPlan, Order, Run,
+    Action, Beginning, Direction, Former, MigrationError, MigrationFile, MigrationPlan, Order, QueueSight, Run,
 };
 use acemq_core::rabbitmq::QueueType;
 use acemq_core::state::State;
 use acemq_live::{
     Answer, Client, Management, ManagementError, ManagementFailure, ManagementUrl, Operation, OperationError,
 };
+use queues::{Word, has_leader, waited_for};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -69,6 +70,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const STATISTICS_LAG: Duration = Duration::from_secs(6);
 
 /// A vhost with the means to change it.
+#[derive(Clone)]
 pub struct Runner<'a> {
     client: &'a Client,
     management: &'a Management,
@@ -76,6 +78,7 @@ pub struct Runner<'a> {
     node_apis: Vec<ManagementUrl>,
     statistics_lag: Duration,
     user: Option<String>,
+    keeps_history_there: bool,
     stop: Stop,
 }
 
@@ -89,6 +92,7 @@ impl<'a> Runner<'a> {
             node_apis: Vec::new(),
             statistics_lag: STATISTICS_LAG,
             user: None,
+            keeps_history_there: false,
             stop: Stop::never(),
         }
     }
@@ -113,6 +117,13 @@ impl<'a> Runner<'a> {
     #[must_use]
     pub fn with_user(mut self, user: impl Into<String>) -> Self {
         self.user = Some(user.into());
+        self
+    }
+
+    /// The history is kept in a stream of the vhost, which counts as one of its queues.
+    #[must_use]
+    pub const fn with_history_in_the_vhost(mut self) -> Self {
+        self.keeps_history_there = true;
         self
     }
 
@@ -176,12 +187,14 @@ impl<'a> Runner<'a> {
         self.lock_or_wait(&mut progress).await?;
         let mut node_apis = self.find_node_apis().await?;
         let mut run = Run::new();
-        let mut waited_for: Vec<String> = Vec::new();
+        let mut sights: Vec<QueueSight> = Vec::new();
+        let mut told_of_leaders: Vec<String> = Vec::new();
         let mut unreachable_since = started;
         let mut watched: Vec<String> = Vec::new();
-        let mut plan = first(&self.state().await?)?;
+        let live = self.state().await?;
+        let mut plan = first(&live)?;
         journal.planned(&plan);
-        if let Some(why) = self.considered(plan.clone()).await?.refusal() {
+        if let Some(why) = self.considered(plan.clone(), &live).await?.refusal() {
             return Ok(Ending::Stopped(why));
         }
         if plan.direction == Direction::Back {
@@ -217,6 +230,19 @@ impl<'a> Runner<'a> {
                                 "{why}; nothing is deleted before that; run again then"
                             )));
                         }
+                        let must_be_empty = waited_for(&plan).any(|waited_for| waited_for == queue);
+                        if must_be_empty && has_leader(&live, queue) {
+                            match self.word_of_leader(queue).await? {
+                                Word::Empty => {}
+                                Word::Messages => return Ok(Ending::Stopped(not_empty_any_more(queue))),
+                                Word::None(why) => {
+                                    let why = no_word(queue, &why);
+                                    return Ok(Ending::Waiting(format!(
+                                        "{why}; nothing is deleted before that; run again then"
+                                    )));
+                                }
+                            }
+                        }
                     }
                     let number = run.step().saturating_add(1);
                     let is_plain = plan.subject.is_none() && plan.direction == Direction::Forward;
@@ -231,14 +257,30 @@ impl<'a> Runner<'a> {
                     progress(Progress::Step { number, of: plan.steps.len(), action: action.to_string() });
                 }
                 Order::LookAt(names) => {
-                    let sights = self.look_at(&names).await?;
+                    sights = self.look_at(&live, &names).await?;
                     run.saw_queues(&sights, clock());
                     if !run.waits_for_consumers() {
                         progress(Progress::Left { messages: run.messages_left() });
-                        let held =
-                            sights.into_iter().filter(|sight| sight.unacknowledged.is_some_and(|count| count > 0));
-                        waited_for = held.map(|sight| sight.queue).collect();
                     }
+                }
+                Order::Confirm(names) => {
+                    for name in names {
+                        let word = self.word_of_leader(&name).await?;
+                        if let Word::None(why) = &word
+                            && !told_of_leaders.contains(&name)
+                        {
+                            progress(Progress::Note(format!("{}; it is waited for", no_word(&name, why))));
+                            told_of_leaders.push(name.clone());
+                        }
+                        for sight in sights.iter_mut().filter(|sight| sight.queue == name) {
+                            (sight.ready, sight.unconfirmed) = match word {
+                                Word::Empty => (sight.ready, false),
+                                Word::Messages => (Some(sight.ready.unwrap_or_default().max(1)), false),
+                                Word::None(_) => (None, true),
+                            };
+                        }
+                    }
+                    run.saw_queues(&sights, clock());
                 }
                 Order::AskNodes(action) => {
                     if let Action::AwaitNodes { binding, bound } = &action
@@ -257,8 +299,8 @@ impl<'a> Runner<'a> {
                     self.stop.or_after(Duration::from_millis(ms)).await;
                 }
                 Order::Finished => return Ok(Ending::Finished),
-                Order::Waiting(why) => return Ok(Ending::Waiting(why + &self.held_by(&waited_for).await)),
-                Order::Stopped(why) => return Ok(Ending::Stopped(why + &self.held_by(&waited_for).await)),
+                Order::Waiting(why) => return Ok(Ending::Waiting(why + &self.held_by(&sights).await)),
+                Order::Stopped(why) => return Ok(Ending::Stopped(why + &self.held_by(&sights).await)),
             }
         }
     }
@@ -322,6 +364,18 @@ fn from_outside(queue: &str, arrived: u64, within: Duration) -> String {
         "{arrived} messages arrived in queue \"{}\" from outside within {} s, while no exchange leads to it: somebody publishes to it by its name, or a shovel or retry queue does; change that, and run again",
         queue.escape_debug(),
         within.as_secs()
+    )
+}
+
+/// That a queue's leader has not said whether it is empty.
+fn no_word(queue: &str, why: &str) -> String {
+    format!("the leader of queue \"{}\" does not say whether it is empty ({why})", queue.escape_debug())
+}
+
+fn not_empty_any_more(queue: &str) -> String {
+    format!(
+        "messages arrived in queue \"{}\" from outside right before it would be deleted: somebody publishes to it by its name, or a shovel or retry queue does; change that, let it run empty, and run again",
+        queue.escape_debug()
     )
 }
 

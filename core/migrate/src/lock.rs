@@ -82,6 +82,10 @@ impl Runner<'_> {
         let cause = match self.client.ask(&operation).await {
             Answer::Done(_) => return Ok(true),
             Answer::Refused(refused) if refused.code == LOCKED => return Ok(false),
+            // 3.10 to 4.3: `cannot declare queue 'NAME': queue limit in vhost 'VHOST' (N) is reached`
+            Answer::Refused(refused) if refused.text.contains("queue limit in vhost") => {
+                return Err(RunError::Locked { why: no_room(self.vhost) });
+            }
             Answer::Refused(refused) => Cause::Refused(refused),
             Answer::Failed(failure) => Cause::Failed(failure),
         };
@@ -95,6 +99,13 @@ fn locked() -> RunError {
             "another runner holds the lock, queue {LOCK_QUEUE}; run again when it is done. If none is at work, the node of one that died may be down: start that node"
         ),
     }
+}
+
+fn no_room(vhost: &str) -> String {
+    format!(
+        "vhost \"{}\" has as many queues as its limit max-queues allows, so there is no room for {LOCK_QUEUE}, the lock, nor for the new queue beside the old one: raise the limit, or take queues away, and run again",
+        vhost.escape_debug()
+    )
 }
 
 fn stuck(node: &str) -> RunError {

@@ -3,6 +3,7 @@
 mod cluster;
 mod connecting;
 mod faults;
+mod head;
 mod management;
 mod operations;
 mod planning;

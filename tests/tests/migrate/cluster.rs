@@ -1,11 +1,13 @@
 //! Clusters: traffic through all three nodes, a node that hangs for some seconds, a node that is down.
 
-use acemq_core::rabbitmq::QueueDeclaration;
+use acemq_core::rabbitmq::{BindingDeclaration, ExchangeDeclaration, QueueDeclaration};
+use acemq_live::Head;
+use acemq_live::amqp::AmqpBroker;
 use acemq_migrate::{Ending, LOCK_QUEUE, Progress, RunError};
-use acemq_tests::amqp::Login;
+use acemq_tests::amqp::{Login, Publish, QueueRequest};
 use acemq_tests::broker::{Cluster, Generation, Node, Vhost};
 use acemq_tests::load::{Load, Report, Shape};
-use acemq_tests::running::{Addresses, finish, light, migrate, place};
+use acemq_tests::running::{Addresses, LIMITS, finish, light, migrate, place};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -182,9 +184,76 @@ fn until_down(asked: &Node, down: &Node) {
     }
 }
 
+/// A quorum queue whose leader hangs: others say 0 messages for it.
+fn a_queue_whose_leader_hangs_is_not_believed_empty(nodes: &[Node]) {
+    const MESSAGES: u8 = 10;
+    let shape = Shape::named("quorum-to-quorum").unwrap();
+    let vhost = nodes[0].fresh_vhost();
+    known_everywhere(nodes, &vhost);
+    let login = Login { vhost: vhost.name().to_owned(), ..Login::default() };
+    let there = nodes[2].try_connect(&login).unwrap().channel().unwrap();
+    there.declare_queue(&QueueDeclaration::durable("dead")).unwrap();
+    // The leader is on the node through which it is declared.
+    let old = QueueDeclaration::durable("old").with("x-queue-type", "quorum").with("x-delivery-limit", 2);
+    let old = old.with("x-dead-letter-exchange", "").with("x-dead-letter-routing-key", "dead");
+    there.declare_queue(&old.with("x-queue-leader-locator", "client-local")).unwrap();
+    there.declare_exchange(&ExchangeDeclaration::durable("x", "direct")).unwrap();
+    there.bind(&BindingDeclaration::queue("x", "old", "a")).unwrap();
+    known_everywhere(nodes, &vhost);
+    there.confirm_select().unwrap();
+    for number in 0..MESSAGES {
+        assert!(there.publish_confirmed(&Publish::to("x", "a").body([number])).unwrap().acknowledged);
+    }
+    let addresses = Addresses::of(&vhost);
+    let file = shape.file().replace("stable: 3 }", "stable: 3 }, wait_for_consumers: 0");
+    let (tell, told) = mpsc::channel();
+    thread::scope(|scope| {
+        let run = scope.spawn(|| {
+            migrate(&addresses, &file, move |progress| {
+                if matches!(progress, Progress::Left { messages } if *messages == u64::from(MESSAGES)) {
+                    // Nobody listens any more after the first time.
+                    let _ = tell.send(());
+                }
+                true
+            })
+        });
+        told.recv_timeout(LIMIT).unwrap();
+        {
+            let _frozen = Frozen::freeze(&nodes[2]);
+            let broker = AmqpBroker::new(addresses.amqp.parse().unwrap(), "cluster tests").unwrap();
+            let runtime = tokio::runtime::Runtime::new().unwrap();
+            let asked = Instant::now();
+            let answer = runtime.block_on(Head::ask(&broker, "old", LIMITS, HANG));
+            assert_eq!(answer, None);
+            assert!(asked.elapsed() < HANG * 3, "{:?}", asked.elapsed());
+            // Longer than two rounds of statistics.
+            thread::sleep(HANG * 2);
+            assert!(!run.is_finished());
+        }
+        let here = vhost.connect().channel().unwrap();
+        let count = |queue: &str| here.declare_queue(QueueRequest::passive(queue)).unwrap().messages;
+        let deadline = Instant::now() + LIMIT;
+        while count("old") != u32::from(MESSAGES) {
+            assert!(Instant::now() < deadline, "{} of {MESSAGES} messages are there, {}", count("old"), count("dead"));
+            thread::sleep(Duration::from_millis(100));
+        }
+        let numbers: Vec<u8> = (0..MESSAGES)
+            .map(|_| {
+                let delivery = here.get("old", false).unwrap().unwrap();
+                here.ack(delivery.delivery_tag, false).unwrap();
+                delivery.body[0]
+            })
+            .collect();
+        assert_eq!(numbers, (0..MESSAGES).collect::<Vec<_>>());
+        assert_eq!(run.join().unwrap().unwrap().unwrap(), Ending::Finished);
+        assert_eq!(count("dead"), 0);
+    });
+}
+
 fn check(nodes: &[Node]) {
     traffic_through_all_nodes_is_clean(nodes);
     a_node_that_hangs_is_waited_for(nodes);
+    a_queue_whose_leader_hangs_is_not_believed_empty(nodes);
     a_node_that_is_down_is_named_and_the_run_goes_on_when_it_is_back(nodes);
     a_lock_that_its_node_keeps_is_named(nodes);
 }

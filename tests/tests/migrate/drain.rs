@@ -1,11 +1,14 @@
 //! Old queues that do not run empty: who is in the way is named, and nothing is deleted.
 
-use acemq_migrate::{Ending, Progress};
+use acemq_core::migration::MigrationFile;
+use acemq_core::rabbitmq::{BindingDeclaration, ExchangeDeclaration, QueueDeclaration};
+use acemq_core::topology::Format;
+use acemq_migrate::{Ending, LOCK_QUEUE, Progress};
 use acemq_tests::amqp::{Channel, Consume, Event, Publish, QueueRequest};
 use acemq_tests::broker::{Node, Vhost};
 use acemq_tests::load::Shape;
 use acemq_tests::on_every_broker;
-use acemq_tests::running::{Addresses, migrate};
+use acemq_tests::running::{Addresses, migrate, with_runner};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -148,6 +151,51 @@ on_every_broker! {
         // Nobody publishes any more.
         let ending = migrate(&Addresses { watched: true, ..Addresses::of(&scene.vhost) }, &scene.file, |_| true);
         assert_eq!(ending.unwrap().unwrap(), Ending::Finished);
+    }
+
+    fn messages_that_are_neither_ready_nor_held_keep_the_queue(node) {
+        let vhost = node.fresh_vhost();
+        let channel = vhost.connect().channel().unwrap();
+        channel.declare_exchange(&ExchangeDeclaration::durable("x", "direct")).unwrap();
+        let old = QueueDeclaration::durable("old").with("x-queue-type", "quorum");
+        // Dead letters that no queue takes stay, and are in no count but the total.
+        let old = old.with("x-dead-letter-strategy", "at-least-once").with("x-overflow", "reject-publish");
+        channel.declare_queue(&old.with("x-dead-letter-exchange", "later")).unwrap();
+        channel.bind(&BindingDeclaration::queue("x", "old", "a")).unwrap();
+        channel.confirm_select().unwrap();
+        for _ in 0..3 {
+            assert!(channel.publish_confirmed(&Publish::to("x", "a")).unwrap().acknowledged);
+            let delivery = channel.get("old", false).unwrap().unwrap();
+            channel.reject(delivery.delivery_tag, false).unwrap();
+        }
+        let file = Shape::named("quorum-to-quorum").unwrap().file();
+        let file = file.replace("stable: 3 }", "stable: 3 }, wait_for_consumers: 0");
+        let scene = Scene { vhost, file: file.replace("timeout: 3m", "timeout: 25s") };
+        let why = waits(scene.run(|_| true));
+        assert!(why.contains("still holds 3 messages, 0 of them unacknowledged"), "{why}");
+        assert!(why.contains("3 wait for a delayed retry, or for a queue that takes them as dead letters"), "{why}");
+        assert_eq!(scene.left(), 0);
+    }
+
+    fn a_limit_of_queues_without_room_is_said_before_the_first_step(node) {
+        let scene = Scene::set(node, 0, "2m");
+        // old and neighbour; the lock and the new queue come to them.
+        scene.vhost.set_limit("max-queues", 2);
+        let error = migrate(&Addresses::of(&scene.vhost), &scene.file, |_| true).unwrap().unwrap_err().to_string();
+        assert!(error.contains("max-queues") && error.contains(LOCK_QUEUE), "{error}");
+        scene.vhost.set_limit("max-queues", 3);
+        let error = migrate(&Addresses::of(&scene.vhost), &scene.file, |_| true).unwrap().unwrap_err().to_string();
+        assert!(error.contains("declare queue new") && error.contains("raise its limit max-queues"), "{error}");
+        // Nor is there room for the history, where it is a stream.
+        scene.vhost.set_limit("max-queues", 4);
+        let file = MigrationFile::parse(&scene.file, Format::Yaml).unwrap();
+        let why = stops(with_runner(&Addresses::of(&scene.vhost), async |runner| {
+            let runner = runner.clone().with_history_in_the_vhost();
+            runner.run(&file, |progress| panic!("{progress:?}")).await.unwrap()
+        }));
+        assert!(why.contains("may have 4 queues and has 3, so there is no room for \"acemq.history\", \"new\""), "{why}");
+        assert!(why.contains("raise its limit max-queues to 5 first"), "{why}");
+        assert_eq!(scene.run(|_| true), Ending::Finished);
     }
 
     fn a_user_who_may_not_see_the_nodes_is_told_what_is_not_known(node) {

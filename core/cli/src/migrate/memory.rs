@@ -58,10 +58,13 @@ fn run_file(
                     unacknowledged: Some(0),
                     consumers: if run.waits_for_consumers() { u64::MAX } else { 0 },
                     lag_ms: 0,
+                    unconfirmed: false,
                 };
                 let sights: Vec<QueueSight> = queues.into_iter().map(sight).collect();
                 run.saw_queues(&sights, now);
             }
+            // The embedded broker is one node, and its sights are its own word.
+            Order::Confirm(_) => {}
             Order::AskNodes(_) => run.nodes_know(),
             Order::Pause(ms) => now = now.saturating_add(ms),
             Order::Finished => return Ok(None),

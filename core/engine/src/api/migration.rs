@@ -152,6 +152,12 @@ pub enum OrderDocument {
         #[serde(rename = "for")]
         wanted: &'static str,
     },
+    /// These queues looked empty, by sights that are `unconfirmed`: ask their leaders, and tell the sights of the last look again,
+    /// with what they say.
+    Confirm {
+        /// The queues.
+        queues: Vec<String>,
+    },
     /// Wait until every running node knows this, and tell that with the next call.
     AskNodes {
         /// `{"action": "await_nodes", "binding", "bound"}`
@@ -184,6 +190,7 @@ impl OrderDocument {
             Order::LookAt(queues) => {
                 Self::LookAt { queues, wanted: if run.waits_for_consumers() { "consumers" } else { "messages" } }
             }
+            Order::Confirm(queues) => Self::Confirm { queues },
             Order::AskNodes(wait) => Self::AskNodes { action: action(&wait) },
             Order::Pause(ms) => Self::Pause { ms },
             Order::Finished => Self::Finished,

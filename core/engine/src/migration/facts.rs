@@ -29,6 +29,10 @@ pub struct Facts {
     pub consumers: Vec<ConsumerFact>,
     /// Messages that came to the old queue within some time, and those that its source exchanges passed on in that time.
     pub arrivals: Option<ArrivalsFact>,
+    /// Quorum queues whose leaders the runner asks by `basic.get`, which takes the right to read them.
+    pub asks_leaders: Vec<String>,
+    /// How many queues the vhost may have, where that is limited.
+    pub room: Option<RoomFact>,
 }
 
 /// A node.
@@ -93,6 +97,19 @@ pub struct ArrivalsFact {
     pub sources: u64,
 }
 
+/// The vhost's limit of queues, `max-queues` of `/api/vhost-limits/VHOST`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RoomFact {
+    /// How many there may be.
+    pub limit: u64,
+    /// How many there are.
+    pub declared: u64,
+    /// Queues that whoever runs the migration declares for himself and that are not there yet: a lock, a history.
+    #[serde(default)]
+    pub own: Vec<String>,
+}
+
 impl MigrationPlan {
     /// The plan with what the facts add to its findings.
     #[must_use]
@@ -101,6 +118,7 @@ impl MigrationPlan {
         let look = Look { facts, plan: &self, old: &subject.old, new: &subject.new };
         let mut found: Vec<Finding> = Vec::new();
         look.nodes(&mut found);
+        look.room(&mut found);
         look.rights_of_the_runner(&mut found);
         if self.direction == Direction::Forward {
             look.shovels(&mut found);
@@ -146,6 +164,33 @@ impl Look<'_> {
                     "publishers are blocked: free what it is short of first",
                 ));
             }
+        }
+    }
+
+    /// Old and new queue are there side by side, and what the runner needs for itself beside them.
+    fn room(&self, found: &mut Vec<Finding>) {
+        let Some(RoomFact { limit, declared, own }) = &self.facts.room else { return };
+        let open = self.plan.steps.iter().skip(self.plan.done().unwrap_or_default());
+        let mut wanted: Vec<String> = own.iter().map(|name| quoted(name)).collect();
+        for step in open {
+            match &step.action {
+                Action::DeclareQueue(queue) => wanted.push(quoted(&queue.name)),
+                // What goes before something comes makes room for it, and comes last in what is done here.
+                Action::DeleteQueue(_) => break,
+                _ => {}
+            }
+        }
+        let needed = u64::try_from(wanted.len()).unwrap_or(u64::MAX);
+        if needed > 0 && declared.saturating_add(needed) > *limit {
+            let message = format!(
+                "vhost {} may have {} and has {declared}, so there is no room for {}",
+                quoted(&self.plan.vhost),
+                counted(*limit, "queue"),
+                wanted.join(", ")
+            );
+            let help =
+                format!("raise its limit max-queues to {} first, or take queues away", declared.saturating_add(needed));
+            found.push(finding(Weight::Refused, "queue_limit", message, help));
         }
     }
 
@@ -198,6 +243,9 @@ impl Look<'_> {
                 }
                 _ => {}
             }
+        }
+        for queue in &self.facts.asks_leaders {
+            needs("read", &rights.read, "queue", queue);
         }
         // Where an exchange has an alternate exchange, its declaration needs rights on both.
         if let Ok((_, catch)) = scaffolding(self.old)

@@ -39,7 +39,7 @@ mod undo;
 pub use action::{Action, Condition};
 pub use change::Change;
 pub use error::MigrationError;
-pub use facts::{ArrivalsFact, ConsumerFact, Facts, NodeFact, PermissionFact, ShovelFact};
+pub use facts::{ArrivalsFact, ConsumerFact, Facts, NodeFact, PermissionFact, RoomFact, ShovelFact};
 pub use file::{FileName, MigrationFile, Replacement, Work};
 pub use findings::{Finding, Weight};
 pub use former::{Former, FormerExchange, FormerPolicy, Met};

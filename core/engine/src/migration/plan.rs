@@ -327,9 +327,12 @@ fn foreseen(findings: &[Finding]) -> Option<MigrationError> {
 pub(super) fn refused(steps: &[Step], RefusedStep { at, refused }: RefusedStep) -> MigrationError {
     let step = steps.get(at).map(|step| step.action.to_string()).unwrap_or_default();
     let message = format!("the broker would refuse step {} ({step}): {} {}", at + 1, refused.code, refused.text);
-    MigrationError::new("migration_refused", message, "change the file so that it asks for what the broker can do")
-        .with("reason", "broker")
-        .with("step", at + 1)
+    let help = if refused.text.contains("queue limit in") {
+        "raise its limit max-queues, or take queues away: old and new queue are there side by side"
+    } else {
+        "change the file so that it asks for what the broker can do"
+    };
+    MigrationError::new("migration_refused", message, help).with("reason", "broker").with("step", at + 1)
 }
 
 /// The file that belongs behind this one.

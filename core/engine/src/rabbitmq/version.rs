@@ -1,5 +1,6 @@
 //! Which broker answers: product and version.
 
+use super::changes::V4_3_QUEUES;
 use std::fmt;
 use std::str::FromStr;
 
@@ -153,6 +154,12 @@ impl Broker {
     /// that has not refuses the declaration because of it, after it has checked everything else.
     pub fn guards_offers(&self) -> bool {
         self.product == Product::RabbitMq && self.version.is_some_and(|version| version.at_least(3, 10, 0))
+    }
+
+    /// Whether `basic.nack` with requeue counts nothing against a quorum queue's delivery limit: RabbitMQ from 4.3 on. Before,
+    /// each way in which a message comes back does (measured on 3.10.8, 4.0.5 and 4.3.6).
+    pub fn puts_back_uncounted(&self) -> bool {
+        self.product == Product::RabbitMq && self.version.is_some_and(|version| V4_3_QUEUES.holds(version))
     }
 }
 

@@ -15,12 +15,14 @@
 
 mod channel;
 mod connection;
+mod head;
 mod probe;
 mod stream;
 mod table;
 
 pub use channel::AmqpChannel;
 pub use connection::AmqpConnection;
+pub use head::Head;
 pub use stream::{Stream, StreamError, StreamRecord};
 
 use crate::connect::{ConnectError, ConnectFailure};

@@ -22,6 +22,19 @@ pub struct QueueTotals {
     /// Messages that consumers hold.
     #[serde(default, rename = "messages_unacknowledged")]
     pub unacknowledged: Option<u64>,
+    /// All messages.
+    #[serde(default, rename = "messages")]
+    pub all: Option<u64>,
+}
+
+impl QueueTotals {
+    /// Messages that are neither ready nor held: a quorum queue counts those so that wait until they may be delivered again
+    /// (`x-delayed-retry-type`, 4.3), and those that no queue has taken yet as dead letters (`x-dead-letter-strategy:
+    /// at-least-once`, 3.10 and later). `basic.get` and `queue.declare-ok` do not know them, and they go with the queue.
+    pub fn aside(&self) -> u64 {
+        let shown = self.ready.unwrap_or_default().saturating_add(self.unacknowledged.unwrap_or_default());
+        self.all.unwrap_or_default().saturating_sub(shown)
+    }
 }
 
 /// A channel that holds messages which it has not acknowledged.

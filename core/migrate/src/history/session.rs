@@ -56,6 +56,7 @@ pub struct Session<'a> {
 impl<'a> Session<'a> {
     /// A session for the vhost that `runner` and `client` are connected to.
     pub fn new(runner: Runner<'a>, client: &'a Client, keeping: Keeping, place: Place, author: Author) -> Self {
+        let runner = if keeping == Keeping::Broker { runner.with_history_in_the_vhost() } else { runner };
         Self { runner, client, keeping, place, author }
     }
 
@@ -105,7 +106,7 @@ impl<'a> Session<'a> {
             let Some(file) = folder.file(script) else { continue };
             let plan = MigrationPlan::new(file, &state).map_err(|error| RunError::from(error).in_file(&script.file))?;
             let next = forecast(&plan, &state);
-            let plan = self.runner.considered(plan).await?;
+            let plan = self.runner.considered(plan, &state).await?;
             plans.push(((*script).clone(), plan));
             match next {
                 Some(next) => state = next,

@@ -1,7 +1,7 @@
 //! What goes wrong in migrations by hand, one test for each: what is refused, and what is said beforehand.
 
 use super::*;
-use crate::migration::{ArrivalsFact, ConsumerFact, Facts, NodeFact, PermissionFact, ShovelFact, Weight};
+use crate::migration::{ArrivalsFact, ConsumerFact, Facts, NodeFact, PermissionFact, RoomFact, ShovelFact, Weight};
 use crate::rabbitmq::PolicyDeclaration;
 use crate::value::Table;
 
@@ -217,4 +217,44 @@ fn dead_letters_to_an_exchange_that_is_not_there_are_warned_of() {
     assert!(!codes(&plan(&with("amq.fanout"), "{}", &direct()), Weight::Warning).contains(&"dead_letters_nowhere"));
     let own = plan("{ name: new, type: quorum, dead_letter: true }", "{}", &direct());
     assert!(!codes(&own, Weight::Warning).contains(&"dead_letters_nowhere"));
+}
+
+#[test]
+fn the_right_to_ask_a_leader_is_looked_at() {
+    let rights = |read: &str| Facts {
+        user: Some("deploy".into()),
+        permissions: vec![PermissionFact {
+            user: "deploy".into(),
+            configure: ".*".into(),
+            write: ".*".into(),
+            read: read.into(),
+        }],
+        asks_leaders: vec!["old".into()],
+        ..Facts::default()
+    };
+    assert_eq!(codes(&with(rights("^(x|old.*)$")), Weight::Refused), [""; 0]);
+    let why = with(rights("^(x|old\\..*)$")).refusal().unwrap();
+    assert!(why.contains("user \"deploy\" may not read queue \"old\""), "{why}");
+}
+
+#[test]
+fn a_limit_of_queues_that_leaves_no_room_is_refused() {
+    let room = |limit, own: &[&str]| Facts {
+        room: Some(RoomFact { limit, declared: 10, own: own.iter().map(|name| (*name).to_owned()).collect() }),
+        ..Facts::default()
+    };
+    // The new queue, and the two of the runner.
+    assert_eq!(codes(&with(room(11, &[])), Weight::Refused), [""; 0]);
+    assert_eq!(codes(&with(room(13, &["lock", "history"])), Weight::Refused), [""; 0]);
+    for (limit, own) in [(10, &[][..]), (12, &["lock", "history"])] {
+        let plan = with(room(limit, own));
+        assert_eq!(codes(&plan, Weight::Refused), ["queue_limit"]);
+        let needed = 11 + own.len();
+        assert!(plan.refusal().unwrap().contains(&format!("raise its limit max-queues to {needed}")));
+    }
+    let why = with(room(12, &["lock", "history"])).refusal().unwrap();
+    assert!(
+        why.contains("may have 12 queues and has 10, so there is no room for \"lock\", \"history\", \"new\""),
+        "{why}"
+    );
 }

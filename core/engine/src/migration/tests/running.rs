@@ -59,6 +59,7 @@ impl Host {
                         unacknowledged: Some(0),
                         consumers: self.consumers,
                         lag_ms: 0,
+                        unconfirmed: false,
                     })
                     .collect();
                 run.saw_queues(&sights, self.now);
@@ -157,4 +158,64 @@ fn what_arrives_after_the_drain_and_what_a_client_brings_back_stop_the_run() {
         "{end:?}"
     );
     assert_eq!(host.left("old"), 1);
+}
+
+/// A run that waits for the old queue's last message.
+fn at_the_drain(host: &mut Host) -> (Run, MigrationPlan) {
+    let mut run = Run::new();
+    loop {
+        assert_eq!(host.turn(&mut run), None);
+        let plan = host.plan.as_ref().unwrap();
+        if matches!(plan.steps[run.step()].action, Action::Drain { .. }) {
+            return (run, plan.clone());
+        }
+    }
+}
+
+fn zeros(unconfirmed: bool) -> [QueueSight; 1] {
+    let queue = "old".to_owned();
+    [QueueSight { queue, ready: Some(0), unacknowledged: Some(0), consumers: 0, lag_ms: 11_000, unconfirmed }]
+}
+
+#[test]
+fn a_leader_is_asked_last_of_all_and_what_it_does_not_say_is_no_zero() {
+    let mut host = Host::new(&several(), "{ drain: { poll: 1s, stable: 3 } }");
+    let (mut run, plan) = at_the_drain(&mut host);
+    let live = host.broker.state();
+    // Two rounds of statistics and three looks, then the leader; each time that it is silent all of it again.
+    for silent in [true, false] {
+        let started = host.now;
+        let mut looks = 0;
+        let asked = loop {
+            match run.next(&plan, &live, host.now) {
+                Order::LookAt(_) => {
+                    looks += 1;
+                    run.saw_queues(&zeros(true), host.now);
+                }
+                Order::Pause(ms) => host.now += ms,
+                other => break other,
+            }
+        };
+        assert_eq!(asked, Order::Confirm(vec!["old".to_owned()]));
+        assert!(looks >= 3 && host.now - started >= 11_000, "{looks} looks, {} ms", host.now - started);
+        let mut sights = zeros(silent);
+        sights[0].ready = (!silent).then_some(0);
+        run.saw_queues(&sights, host.now);
+        let passes = run.next(&plan, &live, host.now) == Order::Pause(0);
+        assert_eq!(passes, !silent);
+    }
+}
+
+#[test]
+fn a_message_that_a_leader_knows_of_is_waited_for() {
+    let mut host = Host::new(&several(), "{ drain: { poll: 1s, stable: 1 } }");
+    let (mut run, plan) = at_the_drain(&mut host);
+    let live = host.broker.state();
+    run.saw_queues(&zeros(true), host.now);
+    host.now += 11_000;
+    assert_eq!(run.next(&plan, &live, host.now), Order::Confirm(vec!["old".to_owned()]));
+    let mut sights = zeros(false);
+    sights[0].ready = Some(1);
+    run.saw_queues(&sights, host.now);
+    assert_eq!((run.next(&plan, &live, host.now), run.messages_left()), (Order::Pause(1_000), 1));
 }
