@@ -94,6 +94,35 @@ on_every_broker! {
         });
     }
 
+    fn what_is_used_is_not_deleted_where_the_broker_is_asked_to_see_to_that(node) {
+        let vhost = node.fresh_vhost();
+        let other = vhost.connect();
+        run(async {
+            let client = client(&vhost.amqp_url()).await;
+            let raw = other.channel().unwrap();
+            raw.confirm_select().unwrap();
+            client.declare_queue(&QueueDeclaration::durable("q").with("x-queue-type", "classic")).await.unwrap();
+            client.declare_exchange(&ExchangeDeclaration::durable("x", "fanout")).await.unwrap();
+            let binding = BindingDeclaration::queue("x", "q", "");
+            client.bind(&binding).await.unwrap();
+            raw.publish_confirmed(&acemq_tests::amqp::Publish::to("", "q").body("x")).unwrap();
+            let (queue, exchange) =
+                (Operation::DeleteUnusedQueue("q".to_owned()), Operation::DeleteUnusedExchange("x".to_owned()));
+            for operation in [&queue, &exchange] {
+                assert!(matches!(client.ask(operation).await, Answer::Refused(refused) if refused.code == 406));
+            }
+            assert_eq!(client.message_count("q").await.unwrap(), 1);
+            assert!(client.exchange_exists("x").await.unwrap());
+            client.unbind(&binding).await.unwrap();
+            raw.purge("q").unwrap();
+            for operation in [&queue, &exchange] {
+                assert!(matches!(client.ask(operation).await, Answer::Done(_)), "{operation:?}");
+            }
+            assert_eq!(client.queue("q").await.unwrap(), None);
+            assert!(!client.exchange_exists("x").await.unwrap());
+        });
+    }
+
     fn every_wire_type_reaches_the_broker(node) {
         let vhost = node.fresh_vhost();
         run(async {
