@@ -116,7 +116,11 @@ impl Address {
             drop(session);
             client.close().await;
             outcome.map_err(|error| match &error {
-                RunError::Plan(_) | RunError::Script { .. } | RunError::History(_) => Failure::input(&error),
+                RunError::Plan(_) | RunError::Script { .. } | RunError::History(_) | RunError::Apart { .. } => {
+                    Failure::input(&error)
+                }
+                // Running again would meet the same refusal.
+                RunError::Denied { .. } => Failure::broker(&error),
                 RunError::Management(_) | RunError::Operation(_) | RunError::Locked { .. } | RunError::Journal(_) => {
                     Failure::with_code(&error, STOPPED)
                 }

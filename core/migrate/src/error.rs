@@ -31,6 +31,16 @@ pub enum RunError {
     },
     /// A change could not be recorded.
     Journal(JournalError),
+    /// The user lacks a right, so that trying again is of no use.
+    Denied {
+        /// Which, as a sentence with a way out.
+        why: String,
+    },
+    /// Broker and management API are not those of one vhost.
+    Apart {
+        /// How that shows, as a sentence with a way out.
+        why: String,
+    },
 }
 
 impl fmt::Display for RunError {
@@ -41,7 +51,7 @@ impl fmt::Display for RunError {
             Self::History(error) => error.fmt(f),
             Self::Management(error) => error.fmt(f),
             Self::Operation(error) => error.fmt(f),
-            Self::Locked { why } => f.write_str(why),
+            Self::Locked { why } | Self::Denied { why } | Self::Apart { why } => f.write_str(why),
             Self::Journal(error) => error.fmt(f),
         }
     }
@@ -79,6 +89,9 @@ impl From<ManagementError> for RunError {
 
 impl From<JournalError> for RunError {
     fn from(error: JournalError) -> Self {
-        Self::Journal(error)
+        match error {
+            JournalError { why, is_denied: true } => Self::Denied { why },
+            error => Self::Journal(error),
+        }
     }
 }

@@ -41,11 +41,28 @@ pub trait Journal: Send {
 
 /// Why something could not be recorded, as one sentence with the way out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JournalError(pub String);
+pub struct JournalError {
+    /// The sentence.
+    pub why: String,
+    /// Whether the user lacks a right, so that trying again is of no use.
+    pub is_denied: bool,
+}
+
+impl JournalError {
+    /// What may pass.
+    pub fn new(why: impl Into<String>) -> Self {
+        Self { why: why.into(), is_denied: false }
+    }
+
+    /// The user lacks a right.
+    pub fn denied(why: impl Into<String>) -> Self {
+        Self { why: why.into(), is_denied: true }
+    }
+}
 
 impl fmt::Display for JournalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.why)
     }
 }
 

@@ -203,6 +203,7 @@ impl<'a> Runner<'a> {
             }
         }
         let mut told_of_consumers = false;
+        let mut told = 0;
         loop {
             if self.stop.is_asked_for() {
                 return Ok(Ending::Waiting(stop::STOPPED.to_owned()));
@@ -254,7 +255,10 @@ impl<'a> Runner<'a> {
                     self.perform(&action, is_guarded.then_some(&live)).await?;
                     journal.after(change).await?;
                     told_of_consumers = false;
-                    progress(Progress::Step { number, of: plan.steps.len(), action: action.to_string() });
+                    // What has to be done once more is told once.
+                    if std::mem::replace(&mut told, number) != number {
+                        progress(Progress::Step { number, of: plan.steps.len(), action: action.to_string() });
+                    }
                 }
                 Order::LookAt(names) => {
                     sights = self.look_at(&live, &names).await?;

@@ -4,7 +4,7 @@
 //! the broker answers with 405 on any other connection. Measured on 4.3.6: when the *node* of a dead owner is down, the queue
 //! stays locked until that node is back, and nobody can delete it.
 
-use crate::{Progress, RunError, Runner};
+use crate::{Progress, RunError, Runner, patiently};
 use acemq_core::rabbitmq::QueueDeclaration;
 use acemq_live::{Answer, Cause, Operation, OperationError};
 use std::time::Duration;
@@ -18,6 +18,12 @@ const WAIT: Duration = Duration::from_secs(600);
 
 /// `RESOURCE_LOCKED`
 const LOCKED: u16 = 405;
+
+/// `ACCESS_REFUSED`
+const ACCESS_REFUSED: u16 = 403;
+
+/// How long the management API gets to show the lock; on a node of its own it may be a little late.
+const SHOWN: Duration = Duration::from_secs(10);
 
 /// How long the broker gets to see that a connection is gone. Measured: 5 to 18 ms on 3.10, 4.0 and 4.3.
 const RELEASE: Duration = Duration::from_secs(5);
@@ -55,6 +61,23 @@ impl Runner<'_> {
             }
             self.stop.or_after(Duration::from_secs(1)).await;
         }
+        self.same_broker().await
+    }
+
+    /// The lock, which was taken over AMQP, shows in the management API of the same broker, and of no other: with two brokers
+    /// one would be changed by the table of the other.
+    async fn same_broker(&self) -> Result<(), RunError> {
+        let until = Instant::now() + SHOWN;
+        while !patiently(async || self.management.has_queue(self.vhost, LOCK_QUEUE).await).await? {
+            if Instant::now() >= until {
+                return Err(RunError::Apart {
+                    why: format!(
+                        "the broker has queue {LOCK_QUEUE}, the lock that was taken just now, and the management API does not show it: they are two brokers, or two vhosts; give both addresses of the same one (nothing was changed)"
+                    ),
+                });
+            }
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
         Ok(())
     }
 
@@ -86,6 +109,7 @@ impl Runner<'_> {
             Answer::Refused(refused) if refused.text.contains("queue limit in vhost") => {
                 return Err(RunError::Locked { why: no_room(self.vhost) });
             }
+            Answer::Refused(refused) if refused.code == ACCESS_REFUSED => return Err(denied(&refused.text)),
             Answer::Refused(refused) => Cause::Refused(refused),
             Answer::Failed(failure) => Cause::Failed(failure),
         };
@@ -106,6 +130,14 @@ fn no_room(vhost: &str) -> String {
         "vhost \"{}\" has as many queues as its limit max-queues allows, so there is no room for {LOCK_QUEUE}, the lock, nor for the new queue beside the old one: raise the limit, or take queues away, and run again",
         vhost.escape_debug()
     )
+}
+
+fn denied(text: &str) -> RunError {
+    RunError::Denied {
+        why: format!(
+            "cannot take the lock, queue {LOCK_QUEUE}: {ACCESS_REFUSED} {text}; the user needs configure on {LOCK_QUEUE}"
+        ),
+    }
 }
 
 fn stuck(node: &str) -> RunError {

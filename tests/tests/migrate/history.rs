@@ -1,8 +1,9 @@
 //! The history of migrations: kept in the broker, read to its end.
 
 use acemq_core::migration::history::{Event, Happened, History, Origin, Place, Subject, What};
-use acemq_live::Client;
+use acemq_live::{Client, Management};
 use acemq_migrate::history::{Keeping, Store};
+use acemq_migrate::{RunError, Runner};
 use acemq_tests::broker::{Cluster, Generation, Node, Vhost};
 use acemq_tests::on_every_broker;
 use acemq_tests::running::LIMITS;
@@ -79,7 +80,7 @@ on_every_broker! {
         let vhost = node.fresh_vhost();
         let (all, but_default) = (".*", "^acemq");
         for (user, configure, write, says) in [
-            ("no-declare", "^x", all, "cannot be declared: 403 ACCESS_REFUSED"),
+            ("no-declare", "^x", all, "cannot declare the history, stream acemq.history: 403 ACCESS_REFUSED"),
             ("no-publish", all, but_default, "write on amq.default, or keep the history in a file with --history sqlite:PATH"),
         ] {
             vhost.user(user, configure, write, all);
@@ -93,6 +94,20 @@ on_every_broker! {
                 client.close().await;
             });
         }
+    }
+
+    fn a_management_api_that_does_not_show_the_lock_is_that_of_another_vhost(node) {
+        let (vhost, other) = (node.fresh_vhost(), node.fresh_vhost());
+        let before = other.definitions();
+        block_on(async {
+            let client = client(&vhost.amqp_url()).await;
+            let management = Management::new(node.management_url().parse().unwrap(), LIMITS).unwrap();
+            let error = Runner::new(&client, &management, other.name()).lock_or_wait(&mut |_| ()).await.unwrap_err();
+            assert!(matches!(error, RunError::Apart { .. }), "{error}");
+            Runner::new(&client, &management, vhost.name()).lock_or_wait(&mut |_| ()).await.unwrap();
+            client.close().await;
+        });
+        assert_eq!(other.definitions(), before);
     }
 
     fn a_history_has_each_record_once_however_often_connections_are_cut(node) {

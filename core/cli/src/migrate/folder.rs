@@ -32,7 +32,9 @@ pub fn read(path: &str) -> Result<Folder, Failure> {
     for entry in std::fs::read_dir(folder).map_err(cannot)? {
         let path = entry.map_err(cannot)?.path();
         let is_migration = path.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known));
-        if is_migration && path.is_file() {
+        // Editors and file systems leave hidden files of their own. A link that leads nowhere is a migration that is missing.
+        let is_hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        if is_migration && !is_hidden && (path.is_file() || !path.exists()) {
             names.push(path.to_string_lossy().into_owned());
         }
     }
@@ -65,4 +67,33 @@ pub fn refused(file: &str, error: &MigrationError) -> Failure {
         None => shown_name(file).into_owned(),
     };
     Failure::with_code(format!("{place}: {error}"), BAD_INPUT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_leads_nowhere_is_a_missing_file_and_hidden_files_are_none() {
+        let folder = std::env::temp_dir().join(format!("acemq-folder-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("V7__folder.yaml")).unwrap();
+        std::fs::write(folder.join("._V1__a.yaml"), "left by a file system").unwrap();
+        std::fs::write(
+            folder.join("V1__a.yaml"),
+            "acemq_migration: 1\nchanges: [ { declare: { queue: { name: q } } } ]\n",
+        )
+        .unwrap();
+        let path = folder.display().to_string();
+        let files = read(&path).unwrap().files;
+        assert_eq!(files.iter().map(|(script, _)| script.file.as_str()).collect::<Vec<_>>(), ["V1__a.yaml"]);
+        std::os::unix::fs::symlink("nowhere", folder.join("V2__b.yaml")).unwrap();
+        let refused = read(&path).unwrap_err();
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert!(
+            refused.message.contains("cannot read") && refused.message.contains("V2__b.yaml"),
+            "{}",
+            refused.message
+        );
+    }
 }

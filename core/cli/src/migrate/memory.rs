@@ -2,7 +2,7 @@
 //! always empty. For trying files out, and for examples; nothing is kept, so there is no history.
 
 use super::folder;
-use super::run::what_follows;
+use super::run::{nothing_to_run, what_follows};
 use super::teller::Teller;
 use crate::failure::{DIFFERS, Failure};
 use crate::output::Report;
@@ -18,7 +18,8 @@ pub fn run(mut broker: EmbeddedBroker, folder: &Folder, one: bool, is_json: bool
     let history = History::empty(place);
     let status = Status::new(&folder.scripts(), folder.given, &history, false).map_err(Failure::input)?;
     let mut teller = Teller::new(is_json, folder.given == Given::Everything, None);
-    let mut text = String::from("finished: every step is done\n");
+    let is_empty = folder.files.is_empty();
+    let mut text = String::from(if is_empty { nothing_to_run(folder) } else { "finished: every step is done\n" });
     for script in status.to_run().map_err(Failure::input)?.into_iter().take(if one { 1 } else { usize::MAX }) {
         let Some(file) = folder.file(script) else { continue };
         let stopped = run_file(&mut broker, &script.file, file, |progress| teller.tell(script, progress))?;

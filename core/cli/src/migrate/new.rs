@@ -39,7 +39,7 @@ pub fn new(arguments: &NewArguments) -> Result<Report, Failure> {
     let word = words(&arguments.name)?;
     let folder = Path::new(&arguments.dir);
     if let Some(first) = &arguments.follow_up {
-        let path = write(folder, next_version(folder)?, &word, &follow_up(first, &arguments.broker)?)?;
+        let path = write(folder, next_version(folder)?, &word, &follow_up(&found(first, folder), &arguments.broker)?)?;
         return Ok(Report::done(format!("{}\n", path.display())));
     }
     let Some(topology) = &arguments.from_plan else {
@@ -59,6 +59,12 @@ pub fn new(arguments: &NewArguments) -> Result<Report, Failure> {
         let _ = writeln!(text, "{}", path.display());
     }
     Ok(Report::done(text))
+}
+
+/// A file, as `migrate run` names it: by its place, or by its name in the folder.
+fn found(file: &str, folder: &Path) -> String {
+    let inside = folder.join(file);
+    if !Path::new(file).exists() && inside.is_file() { inside.to_string_lossy().into_owned() } else { file.to_owned() }
 }
 
 /// The file that belongs behind another one.
@@ -131,7 +137,21 @@ fn replacement(topology: &str, name: &str, entry: &Map<String, Json>, action: &A
 fn template() -> String {
     "# Replaces a queue under traffic; acemq migrate plan shows the steps. In the release that runs this, take the\n\
      # declaration of the old queue and of its bindings out of the application.\n\
-     acemq_migration: 1\nreplace:\n  queue: OLD\n  with: { name: OLD.v2, type: quorum }\n"
+     acemq_migration: 1\nreplace:\n  queue: OLD\n  with: { name: OLD.v2, type: quorum }\n\
+     # Unless said, these hold:\n\
+     # options:\n\
+     #   method: fanout          # or policy: an alternate exchange by policy; or overlap: every message of a moment comes twice\n\
+     #   wait_for_consumers: 1   # consumers of the new queue, before it gets messages\n\
+     #   drain: { timeout: 10m, poll: 1s, stable: 3 }   # the old queue must be empty so many times in a row\n\
+     #   retire_after: 0s        # how long the old queue stays when it is empty\n\
+     #   teardown: now           # or later: a file of its own takes the exchanges in between down\n\
+     #   keep_name: false        # true: a second file brings the old name back\n\
+     # A file may hold plain changes instead of replace and options:\n\
+     # changes:\n\
+     #   - declare: { queue: { name: q, type: quorum } }   # or { exchange: { name: x, type: topic } }\n\
+     #   - bind: { exchange: x, queue: q, routing_key: k } # or unbind; to_exchange in place of queue\n\
+     #   - policy: { name: p, pattern: ^q$, definition: { max-length: 1000 } }\n\
+     #   - delete: { queue: q, guard: empty }              # or { exchange: x }\n"
         .to_owned()
 }
 
@@ -217,5 +237,36 @@ fn write(folder: &Path, version: u64, word: &str, content: &str) -> Result<PathB
     match written {
         Ok(()) => Ok(path),
         Err(error) => Err(Failure::input(format!("cannot write {}: {error}", path.display()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acemq_core::migration::{MigrationFile, Work};
+    use acemq_core::topology::Format;
+
+    fn read(text: &str) -> Work {
+        MigrationFile::parse(text, Format::Yaml).unwrap_or_else(|error| panic!("{error}\n{text}")).work
+    }
+
+    /// The lines of the template from one comment to another, without their marks.
+    fn shown(from: &str, to: &str) -> String {
+        let template = template();
+        let (_, rest) = template.split_once(from).unwrap();
+        let text = rest.split_once(to).map_or(rest, |(text, _)| text);
+        format!("{from}{text}").lines().map(|line| line.trim_start_matches("# ").to_owned() + "\n").collect()
+    }
+
+    #[test]
+    fn the_options_that_the_template_shows_are_those_that_hold_unless_said() {
+        let said = format!("{}{}", template(), shown("# options:", "# A file"));
+        assert_eq!(read(&said), read(&template()));
+    }
+
+    #[test]
+    fn the_changes_that_the_template_shows_can_be_read() {
+        let changes = format!("acemq_migration: 1\n{}", shown("# changes:", "\0"));
+        assert!(matches!(read(&changes), Work::Changes(changes) if changes.len() == 4));
     }
 }

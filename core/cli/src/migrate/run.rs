@@ -41,7 +41,7 @@ fn plan_live(setting: &SettingArguments, folder: &Folder) -> Result<Report, Fail
             (_, 0) => format!("would run {}", names.join(", ")),
             _ => format!("must not run: {}", names.join(", ")),
         };
-        let (text, document) = (text(&plans, folder.given), to_document(&plans, folder.given));
+        let (text, document) = (text(&plans, folder), to_document(&plans, folder.given));
         Ok(Outcome { text, document, is_line: false, summary, why: None, code })
     })
 }
@@ -104,13 +104,22 @@ fn plan_alone(path: &str, state: State, known: Known, is_json: bool) -> Result<R
     }
     let code = if plans.iter().any(|(_, plan)| plan.refusal().is_some()) { DIFFERS } else { 0 };
     let document = known.tell(to_document(&plans, folder.given));
-    let text = if is_json { json(&document) } else { text(&plans, folder.given) };
+    let text = if is_json { json(&document) } else { text(&plans, &folder) };
     Ok(Report::done(text).with_code(code))
 }
 
-fn text(plans: &[(Script, MigrationPlan)], given: Given) -> String {
-    match (plans, given) {
-        ([], _) => "nothing to run: every migration is done\n".to_owned(),
+/// What to say where nothing is left; a folder that is empty, or the wrong one, is no success to keep quiet about.
+pub(super) const fn nothing_to_run(folder: &Folder) -> &'static str {
+    if folder.files.is_empty() {
+        "nothing to run: the folder holds no migration, such as V1__orders_to_quorum.yaml\n"
+    } else {
+        "nothing to run: every migration is done\n"
+    }
+}
+
+fn text(plans: &[(Script, MigrationPlan)], folder: &Folder) -> String {
+    match (plans, folder.given) {
+        ([], _) => nothing_to_run(folder).to_owned(),
         ([(_, plan)], Given::Some) => plan.to_text(),
         _ => plans
             .iter()
@@ -161,7 +170,7 @@ pub fn run(arguments: &FilesArguments, one: bool) -> Result<Report, Failure> {
             let status = Status::new(&folder.scripts(), folder.given, &history, false)?;
             Ok((ran, status.to_json(&history)))
         })?;
-        let mut outcome = told(&ran, status, "finished: every step is done", "applied");
+        let mut outcome = told(&ran, status, nothing_to_run(&folder), "finished: every step is done", "applied");
         let finished = ran.iter().filter(|ran| ran.ending == Ending::Finished);
         outcome.text.extend(finished.filter_map(|ran| what_follows(&folder, &ran.script)));
         Ok(outcome)
@@ -182,7 +191,7 @@ pub fn undo(arguments: &FilesArguments) -> Result<Report, Failure> {
             let status = Status::new(&folder.scripts(), folder.given, &history, false)?;
             Ok((ran, status.to_json(&history)))
         })?;
-        Ok(told(std::slice::from_ref(&ran), status, "undone: every step is taken back", "undone"))
+        Ok(told(std::slice::from_ref(&ran), status, "", "undone: every step is taken back", "undone"))
     })
 }
 
@@ -196,7 +205,7 @@ pub(super) fn what_follows(folder: &Folder, script: &Script) -> Option<String> {
 }
 
 /// How it ended, at the end. The steps were told while they were made.
-fn told(ran: &[Ran], mut status: serde_json::Value, finished: &str, done: &str) -> Outcome {
+fn told(ran: &[Ran], mut status: serde_json::Value, nothing: &str, finished: &str, done: &str) -> Outcome {
     let (mut outcome, mut why, mut code) = ("finished", None, 0);
     let mut text = String::new();
     let mut summary = Vec::new();
@@ -218,7 +227,7 @@ fn told(ran: &[Ran], mut status: serde_json::Value, finished: &str, done: &str) 
     }
     if ran.is_empty() {
         outcome = "nothing_to_run";
-        text.push_str("nothing to run: every migration is done\n");
+        text.push_str(nothing);
         summary.push("nothing to run".to_owned());
     } else if why.is_none() {
         let _ = writeln!(text, "{finished}");

@@ -321,6 +321,46 @@ on_every_broker! {
         management.delete(&format!("/api/users/{user}")).unwrap();
     }
 
+    fn without_the_right_to_the_lock_it_is_told_and_running_again_is_not_asked_for(node) {
+        let scene = Scene::set(node, true);
+        scene.write("V1__replace_a.yaml", REPLACE_A);
+        let before = scene.vhost.definitions();
+        scene.vhost.user("lockless", "^a([.].*)?$", ".*", ".*");
+        let amqp = scene.vhost.amqp_url().replace("guest:guest", "lockless:lockless");
+        let files = scene.folder.join("migrations").display().to_string();
+        let arguments =
+            ["migrate", "run", &files, "--management", &node.management_url(), "--history", &scene.history];
+        let ran = acemq(&arguments, &amqp, "");
+        assert_eq!(ran.code, 5, "{}{}", ran.err, ran.out);
+        assert!(ran.err.ends_with("the user needs configure on acemq.migrate.lock\n"), "{}", ran.err);
+        assert_eq!(scene.vhost.definitions(), before);
+    }
+
+    fn a_binding_that_a_client_brought_back_is_why_a_migration_cannot_be_taken_back(node) {
+        let scene = Scene::set(node, true);
+        scene.write("V1__replace_a.yaml", REPLACE_A);
+        scene.ends(&["run"], 0, "finished");
+        let channel = scene.vhost.connect().channel().unwrap();
+        channel.declare_queue(&QueueDeclaration::durable("a").with("x-queue-type", "classic")).unwrap();
+        channel.bind(&BindingDeclaration::queue("x", "a", "a.*")).unwrap();
+        let before = scene.vhost.definitions();
+        let says = "comes twice before any step: it reaches a, a.v2; a client may have brought a binding back";
+        scene.ends(&["undo"], 3, says);
+        assert_eq!(scene.vhost.definitions(), before);
+    }
+
+    fn what_follows_is_written_from_the_name_that_the_run_printed(node) {
+        let scene = Scene::set(node, true);
+        scene.write("V1__replace_a.yaml", &REPLACE_A.replace("drain:", "keep_name: true, drain:"));
+        scene.ends(&["run"], 0, "acemq migrate new NAME --follow-up V1__replace_a.yaml writes the file");
+        let folder = scene.folder.join("migrations").display().to_string();
+        let arguments =
+            ["migrate", "new", "name back", "--follow-up", "V1__replace_a.yaml", "--dir", &folder, "--management", &node.management_url()];
+        let ran = acemq(&arguments, &scene.vhost.amqp_url(), "");
+        assert_eq!(ran.code, 0, "{}{}", ran.err, ran.out);
+        assert_eq!(scene.states(), ["1 applied", "2 pending"]);
+    }
+
     fn a_step_that_cannot_be_written_down_is_not_made(node) {
         let mut scene = Scene::set(node, true);
         scene.write("V1__extra.yaml", DECLARE);

@@ -84,7 +84,7 @@ impl MigrationFile {
     /// # Errors
     /// When it cannot be read, has keys or values that the format does not have, or asks for a queue that cannot be.
     pub fn parse(text: &str, format: Format) -> Result<Self, MigrationError> {
-        let checksum = checksum(text);
+        let whole = text;
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
         let document: Document = read_as(text, format).map_err(|(sentence, at)| unreadable(&sentence, at))?;
         match document.acemq_migration {
@@ -121,7 +121,7 @@ impl MigrationFile {
                 return Err(MigrationError::new("migration_shape", message, help));
             }
         };
-        Ok(Self { work, checksum })
+        Ok(Self { work, checksum: checksum(whole) })
     }
 
     /// Whether another file belongs behind this one, which a plan then has as its
@@ -253,6 +253,20 @@ mod tests {
     use super::*;
 
     const TEXT: &str = "acemq_migration: 1\nreplace:\n  queue: a\n  with: { name: b }\n";
+
+    #[test]
+    fn what_is_no_yaml_of_one_migration_is_refused_in_the_words_of_the_file() {
+        let text = "acemq_migration: 1\nreplace: { queue: old, with: { name: new } }\n";
+        let cases = [
+            (format!("{text}{text}"), "duplicate mapping key `acemq_migration` is not allowed here"),
+            (format!("{text}---\n{text}"), "only single YAML document expected but multiple found"),
+            (text.replace("old", ""), "null is not allowed here"),
+        ];
+        for (text, why) in cases {
+            let error = MigrationFile::parse(&text, Format::Yaml).unwrap_err();
+            assert_eq!(error.message, format!("the file cannot be read: {why}"));
+        }
+    }
 
     #[test]
     fn line_ends_a_mark_and_a_last_newline_do_not_change_the_checksum() {

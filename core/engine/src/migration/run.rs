@@ -131,7 +131,7 @@ impl Run {
             }
             if self.sent >= ATTEMPTS {
                 return Order::Stopped(format!(
-                    "the broker accepted \"{}\", and its table does not show it",
+                    "the broker accepted \"{}\", and its table does not show it: somebody takes it back each time, or the management API is another broker's; mend that, and run again",
                     step.action
                 ));
             }

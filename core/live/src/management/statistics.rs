@@ -105,6 +105,18 @@ impl Management {
         }
     }
 
+    /// Whether there is a queue of that name.
+    ///
+    /// # Errors
+    /// When the API cannot be asked.
+    pub async fn has_queue(&self, vhost: &str, queue: &str) -> Result<bool, ManagementError> {
+        match self.queue_details(vhost, queue).await {
+            Ok(_) => Ok(true),
+            Err(ManagementError { failure: ManagementFailure::VhostMissing { .. }, .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// How many messages were put into a queue since it is there, by whatever way; some seconds late. `None` where the broker
     /// keeps no such figure, as for a queue that never got one.
     ///

@@ -91,7 +91,7 @@ impl<'a> Store<'a> {
 
 /// Somebody else wrote, or not everything was read.
 fn not_the_next(rank: u64, length: u64) -> JournalError {
-    JournalError(format!(
+    JournalError::new(format!(
         "record {rank} of the history was written where record {length} is due: another runner is at work, or not all records could be read; run again"
     ))
 }

@@ -229,7 +229,10 @@ impl<'a> Session<'a> {
             }
             Err(error) => {
                 // The lock or the broker may be gone; then nobody can write, and the status says that the runner ended.
-                let can_write = !matches!(error, RunError::Journal(_) | RunError::Locked { .. });
+                let can_write = !matches!(
+                    error,
+                    RunError::Journal(_) | RunError::Locked { .. } | RunError::Denied { .. } | RunError::Apart { .. }
+                );
                 if keeper.began() && can_write && self.runner.hold_lock().await.is_ok() {
                     let _ = keeper.note(Happened::Failed { why: error.to_string() }).await;
                 }

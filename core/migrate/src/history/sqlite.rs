@@ -66,7 +66,7 @@ async fn apart<T: Send + 'static>(
 ) -> Result<T, JournalError> {
     match tokio::task::spawn_blocking(work).await {
         Ok(outcome) => outcome,
-        Err(_) => Err(JournalError("the history's task ended; run again".to_owned())),
+        Err(_) => Err(JournalError::new("the history's task ended; run again".to_owned())),
     }
 }
 
@@ -129,7 +129,7 @@ fn append(path: &Path, vhost: &str, event: &Event) -> rusqlite::Result<u64> {
 }
 
 fn cannot(path: &Path, error: &rusqlite::Error) -> JournalError {
-    JournalError(format!(
+    JournalError::new(format!(
         "cannot use the history in {}: {error}; give the path of a SQLite file that acemq wrote, or of one that is not there yet",
         path.display()
     ))

@@ -138,13 +138,16 @@ impl<'a> BrokerStream<'a> {
         }
         let broker = self.client.broker();
         if !has_streams(broker) {
-            return Err(JournalError(format!("{broker} has no streams, in which the history is kept; {ELSEWHERE}")));
+            return Err(JournalError::new(format!(
+                "{broker} has no streams, in which the history is kept; {ELSEWHERE}"
+            )));
         }
         let queue = QueueDeclaration::durable(HISTORY_STREAM).with("x-queue-type", "stream");
         match self.client.ask(&Operation::DeclareQueue(queue)).await {
             Answer::Done(_) => self.declared = true,
+            Answer::Refused(refused) if refused.code == ACCESS_REFUSED => return Err(denied("declare", &refused.text)),
             Answer::Refused(refused) => {
-                return Err(JournalError(format!(
+                return Err(JournalError::new(format!(
                     "stream {HISTORY_STREAM}, in which the history is kept, cannot be declared: {} {}; {ELSEWHERE}",
                     refused.code, refused.text
                 )));
@@ -161,6 +164,7 @@ impl<'a> BrokerStream<'a> {
             Answer::Done(_) => Ok(Some(0)),
             // The same code tells of a queue whose node is down.
             Answer::Refused(refused) if refused.code == NOT_FOUND && refused.text.contains("no queue") => Ok(None),
+            Answer::Refused(refused) if refused.code == ACCESS_REFUSED => Err(denied("look at", &refused.text)),
             Answer::Refused(refused) => Err(cannot("look at", &format!("{} {}", refused.code, refused.text))),
             Answer::Failed(failure) => Err(cannot("look at", &failure.to_string())),
         }
@@ -182,16 +186,21 @@ fn is_final(error: &StreamError) -> bool {
 /// A refusal for want of permissions says which; anything else may pass.
 fn failed(what: &str, error: &StreamError) -> JournalError {
     match error {
-        StreamError::Refused(refused) if refused.code == ACCESS_REFUSED => JournalError(format!(
-            "cannot {what} the history, stream {HISTORY_STREAM}: {} {}; the user needs configure, write and read on {HISTORY_STREAM}, and write on amq.default, or {ELSEWHERE}",
-            refused.code, refused.text
-        )),
+        StreamError::Refused(refused) if refused.code == ACCESS_REFUSED => denied(what, &refused.text),
         other => cannot(what, &other.to_string()),
     }
 }
 
+fn denied(what: &str, text: &str) -> JournalError {
+    JournalError::denied(format!(
+        "cannot {what} the history, stream {HISTORY_STREAM}: {ACCESS_REFUSED} {text}; the user needs configure, write and read on {HISTORY_STREAM}, and write on amq.default, or {ELSEWHERE}"
+    ))
+}
+
 fn cannot(what: &str, why: &str) -> JournalError {
-    JournalError(format!("cannot {what} the history, stream {HISTORY_STREAM}: {why}; run again when the broker can"))
+    JournalError::new(format!(
+        "cannot {what} the history, stream {HISTORY_STREAM}: {why}; run again when the broker can"
+    ))
 }
 
 #[cfg(test)]

@@ -67,6 +67,11 @@ impl fmt::Display for Counterexample {
             [] => "nothing".to_owned(),
             queues => queues.iter().map(|queue| shown_name(queue)).collect::<Vec<_>>().join(", "),
         };
+        if self.after == 0 {
+            let help =
+                "a client may have brought a binding back that a migration took away: take it away, and run again";
+            return write!(f, " before any step: it reaches {}; {help}", queues(&self.then));
+        }
         write!(
             f,
             ": after step {} it reaches {}, before it reached {}",

@@ -179,7 +179,7 @@ pub(crate) fn read_as<T: for<'de> serde::Deserialize<'de>>(
         }),
         Format::Yaml | Format::Auto => yaml::read_into(text).map_err(|error| {
             let at = error.location().map(yaml::position);
-            let sentence = MessageFormatter::format_message(&serde_saphyr::DefaultMessageFormatter, &error);
+            let sentence = MessageFormatter::format_message(&serde_saphyr::UserMessageFormatter, &error);
             (sentence.into_owned(), at)
         }),
     }
