@@ -206,6 +206,16 @@ fn binary_delays() -> State {
     vhost.0
 }
 
+/// The same where each level keeps a message until the next one has it, as NServiceBus and Celery declare it.
+fn binary_delays_kept() -> State {
+    let mut state = binary_delays();
+    for queue in state.queues.values_mut().filter(|queue| queue.name.starts_with("delay-level-")) {
+        queue.arguments.insert("x-dead-letter-strategy", "at-least-once");
+        queue.arguments.insert("x-overflow", "reject-publish");
+    }
+    state
+}
+
 /// Delay queues that are made for each delay and go when they are not used.
 fn queues_for_each_delay() -> State {
     let mut vhost = Vhost::new();
@@ -466,6 +476,7 @@ fn all() -> Vec<(&'static str, State)> {
         ("task workers", task_workers()),
         ("message type exchanges", message_type_exchanges()),
         ("binary delays", binary_delays()),
+        ("binary delays kept", binary_delays_kept()),
         ("queues for each delay", queues_for_each_delay()),
         ("retries by exchange", retries_by_exchange()),
         ("subscriptions", subscriptions()),
@@ -495,9 +506,10 @@ fn good_definitions_have_no_error() {
 }
 
 /// What an operator would want to be told of them all the same.
-const WARNED: [(&str, Code); 3] = [
+const WARNED: [(&str, Code); 4] = [
     // A key with fewer digits than there are levels falls through; clients of the library never publish one.
     ("binary delays", Code::DeadLetterLostForSome),
+    ("binary delays kept", Code::DeadLetterBlocked),
     // The worker counts and gives up, which the definitions do not show.
     ("retries by exchange", Code::RetryNeverEnds),
     // A limit for every classic queue is one for the dead letters as well.

@@ -225,6 +225,8 @@ fn unkeyed(world: &World<'_>, ways: &Ways<'_>, queue: &Queue<'_>, dead: &DeadLet
         exchange_words(&dead.exchange)
     );
     let mut finding = Finding::new(code, object, message).fix(way_out(world, &dead.exchange, key));
+    // Kept or dropped: whether anybody publishes such a key is the same question.
+    finding.severity = worst.code.severity();
     let published = if worst.way.renamed.is_some() { world.sample(&worst.way.keys) } else { Some(key.clone()) };
     if let Some(published) = published {
         finding = finding.shown(end(world, queue, worst.way, &published, &ending));
