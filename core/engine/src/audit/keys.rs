@@ -92,13 +92,16 @@ impl<'a> KeySet<'a> {
         Self { patterns: vec![topic_words(pattern).collect()] }
     }
 
-    /// The keys of both.
+    /// The keys of both. A pattern that says no more than another one is left out, so that keys which go round come to the
+    /// same set again.
     pub(super) fn and(&self, other: &Self) -> Self {
         let mut patterns = self.patterns.clone();
         for pattern in &other.patterns {
-            if !patterns.contains(pattern) {
-                patterns.push(pattern.clone());
+            if patterns.iter().any(|known| covers(pattern, known)) {
+                continue;
             }
+            patterns.retain(|known| !covers(known, pattern));
+            patterns.push(pattern.clone());
         }
         Self { patterns }
     }
@@ -159,6 +162,25 @@ impl<'a> KeySet<'a> {
         let letters: BTreeSet<Letter<'a>> = here.collect();
         [Letter::Stranger].into_iter().chain(letters).collect()
     }
+}
+
+/// Whether every key that fits `narrow` is certain to fit `wide`. The words of the one are read by the other: what stands for
+/// any word, or for any number of them, only by what does so too.
+fn covers(wide: &[Word<'_>], narrow: &[Word<'_>]) -> bool {
+    let mut places = closure(wide, [0]);
+    for word in narrow {
+        let next = places.iter().filter_map(|place| {
+            let by = wide.get(*place)?;
+            let takes = match (by, word) {
+                (Word::Many, _) | (Word::One, Word::Literal(_) | Word::One) => true,
+                (Word::Literal(by), Word::Literal(word)) => by == word,
+                (Word::Literal(_), Word::One | Word::Many) | (Word::One, Word::Many) => false,
+            };
+            takes.then_some(if *by == Word::Many { *place } else { place + 1 })
+        });
+        places = closure(wide, next);
+    }
+    places.contains(&wide.len())
 }
 
 /// The shortest key of a pattern: each word once, and no word for `#`.
@@ -365,6 +387,20 @@ mod tests {
         // Nothing is in both, so nothing is outside.
         assert_eq!(outside(&["a.*", "b.*"], &[]), Answer::None);
         assert_eq!(outside(&["a..b"], &["a.*.b"]), Answer::None);
+    }
+
+    #[test]
+    fn a_set_keeps_only_patterns_that_narrow_it() {
+        let set = |patterns: &[&'static str]| {
+            patterns.iter().fold(KeySet::any(), |set, pattern| set.and(&KeySet::topic(pattern)))
+        };
+        for (wide, narrow) in [("a.#", "a.*.b"), ("#", ""), ("*.#", "a"), ("#.*", "*.#.*"), ("#.b.#", "a.b")] {
+            assert_eq!(set(&[wide, narrow]), set(&[narrow]), "{wide} {narrow}");
+            assert_eq!(set(&[narrow, wide]), set(&[narrow]), "{narrow} {wide}");
+        }
+        for both in [["a.#", "#.b"], ["*.#", "#.a.#"], ["a.*", "b.*"], ["*", "#.#.b"]] {
+            assert_ne!(set(&both), set(&both[..1]), "{both:?}");
+        }
     }
 
     #[test]

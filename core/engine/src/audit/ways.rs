@@ -72,11 +72,17 @@ impl<'w> Way<'w> {
         }
     }
 
-    /// This way with a death at its end.
-    fn dying(&self, queue: &Queue<'w>, renamed: Option<&'w str>) -> Self {
-        let mut deaths = self.deaths.clone();
-        deaths.push((queue.name, likely_reason(queue)));
-        Self { deaths, renamed: renamed.or(self.renamed), ..self.clone() }
+    /// This way with a death at its end; `keys` are those of its keys that come on from there.
+    fn dying(&self, queue: &Queue<'w>, keys: KeySet<'w>, renamed: Option<&'w str>) -> Self {
+        let death = (queue.name, likely_reason(queue));
+        Self {
+            exchange: self.exchange,
+            keys,
+            headers: self.headers.clone(),
+            through: self.through,
+            deaths: self.deaths.iter().copied().chain([death]).collect(),
+            renamed: renamed.or(self.renamed),
+        }
     }
 }
 
@@ -210,7 +216,8 @@ impl<'w> Ways<'w> {
             for target in reached.into_iter().filter(|target| by_queue.contains_key(target)) {
                 let ways = through.entry(target).or_default();
                 if ways.len() < THROUGH_DEATHS {
-                    ways.push(plain(world, queue).dying(queue, Some(key)));
+                    let way = plain(world, queue);
+                    ways.push(way.dying(queue, way.keys.clone(), Some(key)));
                 }
             }
         }
@@ -272,18 +279,11 @@ fn passed_on<'w, 'a>(
                 if ways.len() >= THROUGH_DEATHS {
                     return;
                 }
-                let mut way = way.dying(queue, None);
-                match way.renamed {
-                    Some(key) if !holds_a_key(&KeySet::literal(key).and(keys)) => continue,
-                    Some(_) => {}
-                    None => {
-                        way.keys = way.keys.and(keys);
-                        if !holds_a_key(&way.keys) {
-                            continue;
-                        }
-                    }
+                let arriving = way.arriving().and(keys);
+                if holds_a_key(&arriving) {
+                    let published = if way.renamed.is_some() { way.keys.clone() } else { arriving };
+                    ways.push(way.dying(queue, published, None));
                 }
-                ways.push(way);
             }
         };
         arrives("", &KeySet::literal(target));
