@@ -103,6 +103,35 @@ on_every_broker! {
         }
     }
 
+    fn each_vhost_of_a_broker_is_audited_and_drawn(node) {
+        let (prefix, [drifted, empty, whole]) = tenants(node, "audit");
+        let management = node.management_url();
+        let pattern = format!("{prefix}*");
+        for place in [vec!["--management", &*management], vec![&*management]] {
+            let audited = acemq(&[&["audit"], &place[..], &["--vhosts", &pattern, "--format", "json"]].concat(), "", "");
+            assert_eq!((audited.code, audited.err.as_str()), (0, ""));
+            let document: Json = serde_json::from_str(&audited.out).unwrap();
+            let vhosts = document["vhosts"].as_array().unwrap();
+            let names: Vec<_> = vhosts.iter().map(|vhost| vhost["vhost"].as_str().unwrap()).collect();
+            assert_eq!(names, [drifted.name(), empty.name(), whole.name()]);
+            // Each is what an audit of that vhost alone prints.
+            for vhost in vhosts {
+                let name = vhost["vhost"].as_str().unwrap();
+                let alone = acemq(&["audit", "--management", &management, "--vhost", name, "--format", "json"], "", "");
+                assert_eq!(vhost["audit"], serde_json::from_str::<Json>(&alone.out).unwrap());
+            }
+        }
+        // A queue that nothing leads to is worth knowing: with that threshold it counts.
+        let told = acemq(&["audit", &management, "--vhosts", &pattern, "--severity", "info"], "", "");
+        assert_eq!(told.code, 3);
+        assert!(closing(&told.out).ends_with(&format!("\n  no findings: {}\n", empty.name())), "{}", told.out);
+        let drawn = acemq(&["graph", "--management", &management, "--vhosts", &pattern], "", "");
+        assert_eq!((drawn.code, drawn.err.as_str()), (0, ""));
+        for (vhost, clusters) in [(&drifted, 1), (&empty, 0), (&whole, 1)] {
+            assert_eq!(drawn.out.matches(&format!("label=\"vhost {} on ", vhost.name())).count(), clusters, "{}", drawn.out);
+        }
+    }
+
     fn what_one_broker_holds_is_planned_against_another(node) {
         let (_, [drifted, empty, whole]) = tenants(node, "from");
         let management = node.management_url();

@@ -13,6 +13,7 @@ use super::world::{Given, World};
 use crate::embedded::DeathReason;
 use crate::rabbitmq::QueueType;
 use crate::state::Presence;
+use crate::value::counted;
 
 /// Every queue that dead-letters.
 pub(super) fn check(world: &World<'_>, ways: &Ways<'_>, report: &mut Report) {
@@ -213,10 +214,13 @@ fn unkeyed(world: &World<'_>, ways: &Ways<'_>, queue: &Queue<'_>, dead: &DeadLet
     let (code, ending) = fate_of(dead, worst.code, ", where no binding takes it");
     let others = lost.len() - 1;
     let more = match (others, covered) {
-        (0, 0) => String::new(),
-        (_, 0) => format!(" (nor for the other {others} ways into the queue)"),
         (0, _) => String::new(),
-        _ => format!(" (and for {others} other ways into the queue, of {})", lost.len() + covered + open),
+        (1, 0) => " (nor for the other way into the queue)".to_owned(),
+        (_, 0) => format!(" (nor for the other {others} ways into the queue)"),
+        _ => {
+            let others = counted(others, "other way");
+            format!(" (and for {others} into the queue, of {})", lost.len() + covered + open)
+        }
     };
     let message = format!(
         "a message with key {} that dies in queue {} is routed to no queue by {}{more}",
