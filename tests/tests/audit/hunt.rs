@@ -128,7 +128,7 @@ fn what_is_lost_or_comes_back_is_told_in_vhosts_drawn_at_random() {
             untold: BTreeMap::new(),
             followed: 0,
             seen: BTreeSet::new(),
-            exact: false,
+            any_key: false,
         };
         journey.everywhere();
         followed += journey.followed;
@@ -149,8 +149,8 @@ struct Journey<'s> {
     followed: usize,
     /// Where messages have been followed from: queue, key, and the deaths before.
     seen: BTreeSet<(String, String, Vec<Death>)>,
-    /// Whether the message is published where whole keys are compared.
-    exact: bool,
+    /// Whether a binding where the message is published takes any key: which ones are used there nobody knows.
+    any_key: bool,
 }
 
 /// In which queue, with which key, and why.
@@ -185,7 +185,9 @@ impl Journey<'_> {
     }
 
     fn publish(&mut self, broker: &EmbeddedBroker, exchange: &str, key: &str, headers: &Table) {
-        self.exact = self.state.exchanges.get(exchange).is_none_or(|exchange| exchange.kind == "direct");
+        let takes_any = |key: &str| !key.is_empty() && key.split('.').all(|word| word == "#");
+        let mut bindings = self.state.bindings.iter();
+        self.any_key = bindings.any(|binding| binding.source == exchange && takes_any(&binding.routing_key));
         let mut broker = broker.clone();
         broker.keep_history();
         let connection = broker.connect();
@@ -273,10 +275,10 @@ impl Journey<'_> {
     }
 
     fn must_tell(&mut self, kind: &'static str, story: &str, tells: impl Fn(&Finding) -> bool) {
-        // Loops are looked for by one key of each pattern, and not by headers.
+        // Loops are looked for by the keys that bindings name, and not by headers.
         let is_loop = matches!(kind, "cut" | "loop");
         let by_headers = || self.state.exchanges.values().any(|exchange| exchange.kind == "headers");
-        let looked_for = !is_loop || self.exact && !by_headers();
+        let looked_for = !is_loop || !self.any_key && !by_headers();
         if looked_for && !self.findings.iter().any(tells) {
             self.untold.entry(kind).or_insert_with(|| story.to_owned());
         }

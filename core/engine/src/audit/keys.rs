@@ -141,6 +141,11 @@ impl<'a> KeySet<'a> {
             .collect()
     }
 
+    /// Whether a key is in it.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.holds(&literal_words(key).filter_map(Word::plainest).collect::<Vec<_>>())
+    }
+
     /// Whether a key is in it. One empty word alone is no key, the empty key has no words.
     fn holds(&self, key: &[Letter<'_>]) -> bool {
         let end = key.iter().try_fold(self.start(), |places, letter| self.step(&places, *letter));

@@ -5,7 +5,9 @@
 //! died before, unless one of the deaths since was a rejection (`rabbit_dead_letter:detect_cycles`, `mc:is_death_cycle`).
 
 use super::codes::Code;
+use super::exchange::End;
 use super::finding::{Finding, exchange_words, few, quoted};
+use super::keys::KeySet;
 use super::queue::Queue;
 use super::story::Story;
 use super::ways::{Through, Way, Ways, likely_reason};
@@ -19,6 +21,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// How many keys of one queue are followed.
 pub(super) const KEYS: usize = 8;
+/// How many keys of one queue are followed, where bindings on the way of its dead letters tell them apart.
+const PARTS: usize = 64;
 /// How many cycles of one knot of queues are told.
 const CYCLES: usize = 16;
 
@@ -73,7 +77,12 @@ impl<'w> Deaths<'w> {
                 let key = world.sample(&way.arriving())?;
                 (way.through != Through::AnyKey || way.renamed.is_some() || key.is_empty()).then_some(key)
             });
-            let keys: BTreeSet<String> = certain.take(KEYS).collect();
+            let mut keys: BTreeSet<String> = certain.take(KEYS).collect();
+            // What comes by deaths is followed from where it died first.
+            let published = |way: &&Way<'_>| way.deaths.is_empty() && way.through != Through::AnyKey;
+            for way in ways.into(queue.name).iter().filter(published).take(KEYS) {
+                told_apart(world, &dead.exchange, &way.arriving(), &mut keys);
+            }
             open.extend(keys.into_iter().map(|key| (queue.name, Some(Cow::Owned(key)))));
         }
         while let Some(node) = open.pop() {
@@ -178,6 +187,41 @@ impl<'w> Deaths<'w> {
     }
 }
 
+/// Adds a key for each part of a set that bindings on the way of its dead letters tell apart: one pattern of keys arrives,
+/// and only some of them come back.
+fn told_apart<'w>(world: &'w World<'_>, exchange: &'w str, set: &KeySet<'w>, keys: &mut BTreeSet<String>) {
+    if set.is_one() {
+        return;
+    }
+    let mut seen: BTreeSet<(&'w str, String)> = BTreeSet::new();
+    let mut open = VecDeque::from([(exchange, set.clone())]);
+    while let Some((name, set)) = open.pop_front() {
+        let Some(exchange) = world.exchanges.get(name) else { continue };
+        let table = world.table(exchange);
+        let always = table.always.iter().map(|end| (*end, set.clone()));
+        let by_key = table.by_key.meeting(set.pattern()).into_iter().flat_map(|end| {
+            let narrowed = world.between(exchange, end).filter_map(|binding| Some(set.and(&world.keys_of(binding)?)));
+            narrowed.map(move |set| (end, set)).collect::<Vec<_>>()
+        });
+        for (end, set) in always.chain(by_key) {
+            let Some(key) = world.sample(&set) else { continue };
+            let next = match end {
+                End::Exchange(next) => Some(next),
+                // Where the dead letter gets a certain key, nothing is told apart any more.
+                End::Queue(queue) => (world.queues.get(queue).and_then(Queue::dead_letters))
+                    .and_then(|dead| dead.key.is_none().then_some(dead.exchange.as_str())),
+            };
+            if let Some(next) = next.filter(|next| seen.insert((next, key.clone()))) {
+                open.push_back((next, set));
+            }
+            keys.insert(key);
+            if keys.len() >= PARTS {
+                return;
+            }
+        }
+    }
+}
+
 /// The key that a message has after its death in a node.
 fn key_after<'w>(queue: &'w Queue<'_>, node: &Node<'w>) -> Option<Cow<'w, str>> {
     let dead = queue.dead_letters()?;
@@ -234,13 +278,15 @@ impl<'w> Cycle<'w> {
             let key = world.sample(&way.keys)?;
             return Some((way, key));
         };
-        let brings = |way: &&Way<'w>| {
-            // The message must not have died in the cycle before it goes round.
-            let fresh = way.deaths.iter().all(|(died, _)| self.queues().all(|queue| queue != *died));
-            fresh && world.sample(&way.arriving()).as_deref() == Some(key)
-        };
-        let way = ways.into(queue).iter().find(brings)?;
-        Some((way.clone(), world.sample(&way.keys)?))
+        // The message must not have died in the cycle before it goes round.
+        let fresh = |way: &&Way<'w>| way.deaths.iter().all(|(died, _)| self.queues().all(|queue| queue != *died));
+        let plainly = |way: &&Way<'w>| world.sample(&way.arriving()).as_deref() == Some(key);
+        if let Some(way) = ways.into(queue).iter().find(|way| fresh(way) && plainly(way)) {
+            return Some((way.clone(), world.sample(&way.keys)?));
+        }
+        let among_others = |way: &&Way<'w>| way.renamed.is_none() && way.keys.has(key);
+        let way = ways.into(queue).iter().find(|way| fresh(way) && among_others(way))?;
+        Some((way.clone(), key.clone().into_owned()))
     }
 
     /// A message that dies in each queue of the cycle for the reason that `reason` gives.

@@ -101,6 +101,19 @@ impl<'a> World<'a> {
         into.get(name).map_or(&[], Vec::as_slice)
     }
 
+    /// The bindings from an exchange to one of its ends.
+    pub(super) fn between<'w>(
+        &'w self,
+        exchange: &'w Exchange<'a>,
+        end: End<'a>,
+    ) -> impl Iterator<Item = &'a BindingDeclaration> + use<'w, 'a> {
+        let into = match end {
+            End::Queue(name) => self.into(DestinationType::Queue, name),
+            End::Exchange(name) => self.into(DestinationType::Exchange, name),
+        };
+        into.iter().copied().filter(move |binding| binding.source == exchange.name)
+    }
+
     /// A queue as the object of a finding.
     pub(super) fn queue_object(&self, name: &str) -> Object {
         self.object(ObjectKind::Queue, name)
