@@ -213,7 +213,11 @@ impl Run {
             return self.pass_confirmed();
         }
         if waited >= options.timeout_ms {
-            return Order::Waiting(nobody_tells(&name));
+            return Order::Waiting(if self.unclear {
+                nobody_tells(&name)
+            } else {
+                not_for_long_enough(&name, options)
+            });
         }
         self.seen.clear();
         Order::Pause(options.poll_ms)
@@ -256,6 +260,9 @@ impl Run {
         }
         if waited >= options.timeout_ms && self.unclear {
             return Order::Waiting(nobody_tells(&name));
+        }
+        if waited >= options.timeout_ms && left == 0 {
+            return Order::Waiting(not_for_long_enough(&name, options));
         }
         if waited >= options.timeout_ms {
             return Order::Waiting(format!(
@@ -314,6 +321,14 @@ impl Run {
     pub const fn messages_left(&self) -> u64 {
         self.left
     }
+}
+
+/// A time limit that is shorter than believing takes would end every run here.
+fn not_for_long_enough(name: &str, options: DrainOptions) -> String {
+    format!(
+        "queue {name} is empty, and was not for long enough when drain.timeout was over: it has to be found so {} in a row, and a quorum queue for two rounds of statistics, some 11 s; give drain.timeout more, and run again",
+        counted(options.stable, "time")
+    )
 }
 
 fn nobody_tells(name: &str) -> String {

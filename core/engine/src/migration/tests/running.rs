@@ -130,6 +130,15 @@ fn a_queue_that_nobody_empties_is_waited_for_and_never_deleted() {
 }
 
 #[test]
+fn a_time_limit_too_short_to_believe_that_a_queue_is_empty_is_named() {
+    let mut host = Host::new(&several(), "{ drain: { timeout: 5s, stable: 100 } }");
+    let end = host.until_it_ends(&mut Run::new());
+    let says = "queue \"old\" is empty, and was not for long enough when drain.timeout was over: it has to be found so 100 times";
+    assert!(matches!(&end, Order::Waiting(why) if why.starts_with(says)), "{end:?}");
+    assert!(host.broker.state().queues.contains_key("old"));
+}
+
+#[test]
 fn a_new_queue_without_consumers_is_waited_for_before_the_switch() {
     let mut host = Host::new(&several(), "{ drain: { timeout: 5s } }");
     host.consumers = 0;
