@@ -65,7 +65,7 @@ impl Change {
             MigrationError::new(
                 "migration_shape",
                 format!("change {number} {message}"),
-                "write one of declare, bind, unbind, policy and delete",
+                "write one of declare, bind, unbind, policy and delete, with the keys that a file of acemq migrate new shows",
             )
             .with("change", number)
         };
@@ -105,6 +105,9 @@ impl Change {
                 if exchange.is_empty() {
                     return Err(wrong("names the default exchange, which nobody can bind".to_owned()));
                 }
+                if destination.is_empty() {
+                    return Err(wrong("leads to an empty name".to_owned()));
+                }
                 let binding =
                     BindingDeclaration { source: exchange, destination, destination_type, routing_key, arguments };
                 Ok(Self::Do(vec![if kind == "bind" { Action::Bind(binding) } else { Action::Unbind(binding) }]))
@@ -118,6 +121,9 @@ impl Change {
                         return Err(wrong(format!("has the guard {}, and there are empty and none", quoted(other))));
                     }
                 };
+                if [&delete.queue, &delete.exchange].into_iter().flatten().any(String::is_empty) {
+                    return Err(wrong("deletes what has an empty name".to_owned()));
+                }
                 match (delete.queue, delete.exchange) {
                     (Some(queue), None) => Ok(Self::DeleteQueue { queue, guarded }),
                     (None, Some(exchange)) => Ok(Self::DeleteExchange(exchange)),

@@ -305,6 +305,17 @@ mod tests {
             ),
             ("acemq_migration: 2\n".to_owned(), "migration_format", "this engine reads version 1"),
             (head.to_owned(), "migration_shape", "neither replace nor changes"),
+            (format!("{head}changes: [{{ delete: {{ queue: '' }} }}]"), "migration_shape", "an empty name"),
+            (
+                format!("{head}changes: [{{ bind: {{ exchange: x, queue: '' }} }}]"),
+                "migration_shape",
+                "leads to an empty name",
+            ),
+            (
+                format!("{head}changes: [{{ bind: {{ exchange: x, queue: q, key: k }} }}]"),
+                "migration_shape",
+                "with the keys that a file of acemq migrate new shows",
+            ),
             (
                 format!("{head}replace: {{ queue: a, with: {{ name: b }} }}\nchanges: []"),
                 "migration_shape",
