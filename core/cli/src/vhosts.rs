@@ -60,6 +60,11 @@ fn choices(names: Vec<String>, target: impl Fn(&str) -> Result<Target, Failure>)
     names.into_iter().map(|vhost| Choice { target: target(&vhost), vhost }).collect()
 }
 
+/// `1 vhost`, `3 vhosts`.
+pub fn how_many(count: usize) -> String {
+    if count == 1 { "1 vhost".to_owned() } else { format!("{count} vhosts") }
+}
+
 /// The names that the patterns mean, sorted, each once. A pattern without `*` is a name, whether it is there or not.
 pub fn select(patterns: &[String], there: &[String]) -> Result<Vec<String>, Failure> {
     let mut names = Vec::new();
@@ -207,7 +212,7 @@ pub fn report(found: &[Found], is_json: bool, text: impl Fn(&Outcome) -> String)
             let _ = writeln!(out, "vhost {}\n{block}", shown_name(vhost));
         }
     }
-    let _ = writeln!(out, "{} vhosts", found.len());
+    let _ = writeln!(out, "{}", how_many(found.len()));
     for (code, words) in OUTCOMES {
         let names: Vec<_> =
             found.iter().filter(|found| found.code() == code).map(|found| shown_name(&found.vhost)).collect();

@@ -33,7 +33,10 @@ class MigrationPlan:
 
     @property
     def beginning(self) -> Mapping[str, Any]:
-        """What was there before: of the new queue, or of what plain changes find. Record it before the first step, for the way back."""
+        """What was there before: of the new queue, or of what plain changes find.
+
+        Record it before the first step, for the way back.
+        """
         beginning: Mapping[str, Any] = self.document["beginning"]
         return beginning
 

@@ -43,7 +43,7 @@ pub fn in_each(
     };
     let mut out = String::new();
     let mut documents = Vec::new();
-    let mut summary = format!("{} vhosts\n", choices.len());
+    let mut summary = format!("{}\n", vhosts::how_many(choices.len()));
     let mut codes = Vec::new();
     let mut is_line = false;
     for choice in choices {

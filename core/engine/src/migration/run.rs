@@ -326,7 +326,7 @@ impl Run {
 /// A time limit that is shorter than believing takes would end every run here.
 fn not_for_long_enough(name: &str, options: DrainOptions) -> String {
     format!(
-        "queue {name} is empty, and was not for long enough when drain.timeout was over: it has to be found so {} in a row, and a quorum queue for two rounds of statistics, some 11 s; give drain.timeout more, and run again",
+        "queue {name} is empty, and was not for long enough when drain.timeout was over: it has to be found so {} in a row, and a quorum queue for two rounds of statistics, some 11 s; give drain.timeout more, accept the changed file with acemq migrate repair, and run again",
         counted(options.stable, "time")
     )
 }

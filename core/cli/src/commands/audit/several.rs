@@ -127,11 +127,10 @@ fn closing(out: &mut String, found: &[Found<Audited>]) {
     let reports = || found.iter().filter_map(|found| found.outcome.as_ref().ok()).map(|audited| &audited.report);
     let mut all = Summary::default();
     reports().for_each(|report| all += report.summary());
-    let count = found.len();
     let judged = reports().next().map(audit::Report::judged_for).filter(|judged| !judged.is_empty());
     let judged = judged.map(|judged| format!(" ({judged})")).unwrap_or_default();
     let sum = reports().next().map(|_| format!(": {all}")).unwrap_or_default();
-    let _ = writeln!(out, "{count} vhost{}{judged}{sum}", if count == 1 { "" } else { "s" });
+    let _ = writeln!(out, "{}{judged}{sum}", vhosts::how_many(found.len()));
     for (number, words) in
         [(all.known, "known by the baseline"), (all.fixed, "of the baseline fixed"), (all.suppressed, "suppressed")]
     {
